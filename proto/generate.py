@@ -1,7 +1,7 @@
 """Generates the Python code of the contract: ``python proto/generate.py DIRECTORY``.
 
-Messages and their type stubs come from every .proto file, service stubs only from files that declare a service. What an
-earlier contract left in ``DIRECTORY/capability_authority/v1`` is removed first; ``__init__.py`` there is ours and stays.
+Messages and their type stubs come from every .proto file, service stubs only from the files that declare a service.
+What an earlier contract left in ``DIRECTORY/capability_authority/v1`` is removed first; ``__init__.py`` there stays.
 """
 
 import sys

@@ -1,0 +1,91 @@
+# Everything that a person or CI runs here. It needs Python >= 3.11 with venv, and make; the rest comes from the lock.
+# One environment, .venv: `demo` and `serve` install the runtime lock into it, `test` and `check` the larger dev lock.
+# Files in .venv named *-installed are stamps, written only when an installation is complete.
+
+VENV := .venv
+BIN := $(VENV)/bin
+CANDIDATES := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
+SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
+PROJECTS := pyproject.toml clients/python/pyproject.toml
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off --no-deps --no-compile
+INSTALL_PROJECTS := $(PIP_INSTALL) --no-build-isolation --editable clients/python --editable .
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	--no-emit-index-url --no-emit-find-links \
+	--no-emit-package capability-authority --no-emit-package capability-authority-client
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test check format generate release-contract wheels lock clean
+
+help: ## Show this list.
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-24s%s\n", $$1, $$2}'
+
+demo: $(VENV)/runtime-installed ## Run the main job on embedded servers in a throwaway folder.
+	@$(BIN)/authority demo
+
+serve: $(VENV)/runtime-installed ## Run the service on embedded servers until Ctrl-C.
+	@$(BIN)/authority serve
+
+test: $(VENV)/dev-installed ## Run all tests; ARGS goes to pytest, for example: make test ARGS="tests/unit -x".
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/dev-installed ## Lint, check formatting, types, imports, the contract, and that generated code is fresh.
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/buf lint
+	$(BIN)/buf breaking --against proto/released/v1.binpb
+	$(BIN)/python -m pytest --quiet tests/house/test_generated_code_is_fresh.py
+
+format: $(VENV)/dev-installed ## Format the code and mend what ruff can mend.
+	$(BIN)/ruff check --fix --exit-zero --quiet
+	$(BIN)/ruff format
+
+generate: $(VENV)/dev-installed ## Make the Python code of the contract again from proto/.
+	$(BIN)/python proto/generate.py clients/python/src
+
+release-contract: $(VENV)/dev-installed ## Make today's contract the one that `make check` guards against breaking changes.
+	$(BIN)/buf build --exclude-source-info --output proto/released/v1.binpb
+
+wheels: $(VENV)/runtime-installed ## Build the wheels of both distributions into dist/.
+	@rm -rf build clients/python/build dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist \
+		./clients/python .
+	@ls dist
+
+lock: $(VENV)/dev-installed ## Write requirements/*.txt for changed *.in or pyproject; ARGS=--upgrade takes newer versions.
+	$(COMPILE) $(ARGS) requirements/runtime.in --output-file requirements/runtime.txt
+	$(COMPILE) $(ARGS) requirements/dev.in --output-file requirements/dev.txt
+
+clean: ## Remove the environment, caches and wheels; data in .run stays.
+	rm -rf $(VENV) build dist clients/python/build *.egg-info clients/python/src/*.egg-info
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+# An environment that already works is kept; one left half made by an interrupted run is made anew.
+$(VENV)/created:
+	@if $(BIN)/python -c '$(SUITABLE)' 2>/dev/null && $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+		touch $@; exit; \
+	fi; \
+	for python in $(CANDIDATES); do \
+		if $$python -c '$(SUITABLE)' 2>/dev/null; then \
+			echo "Making $(VENV) with $$($$python --version)"; \
+			$$python -m venv --clear $(VENV) && touch $@; exit; \
+		fi; \
+	done; \
+	echo "No usable Python among: $(CANDIDATES). It must be 3.11 or newer and have venv."; \
+	echo "  Debian, Ubuntu: apt-get install python3 python3-venv    Fedora: dnf install python3    macOS: brew install python@3.13"; \
+	echo "Or name one: make PYTHON=/path/to/python3 ..."; \
+	exit 1
+
+$(VENV)/runtime-installed: $(VENV)/created requirements/runtime.txt $(PROJECTS)
+	@echo "Installing the runtime lock (under a minute; only when it changes)"
+	@$(PIP_INSTALL) --require-hashes --requirement requirements/runtime.txt
+	@$(INSTALL_PROJECTS)
+	@touch $@
+
+# The dev lock holds the whole runtime lock, at the same versions.
+$(VENV)/dev-installed: $(VENV)/created requirements/dev.txt $(PROJECTS)
+	@echo "Installing the dev lock (about a minute; only when it changes)"
+	@$(PIP_INSTALL) --require-hashes --requirement requirements/dev.txt
+	@$(INSTALL_PROJECTS)
+	@touch $(VENV)/runtime-installed $@
