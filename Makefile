@@ -61,20 +61,18 @@ clean: ## Remove the environment, caches and wheels; data in .run stays.
 	rm -rf $(VENV) build dist clients/python/build *.egg-info clients/python/src/*.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-# An environment that already works is kept; one left half made by an interrupted run is made anew.
+# What an interrupted run left half made is made anew.
 $(VENV)/created:
-	@if $(BIN)/python -c '$(SUITABLE)' 2>/dev/null && $(BIN)/python -m pip --version >/dev/null 2>&1; then \
-		touch $@; exit; \
-	fi; \
-	for python in $(CANDIDATES); do \
+	@for python in $(CANDIDATES); do \
 		if $$python -c '$(SUITABLE)' 2>/dev/null; then \
 			echo "Making $(VENV) with $$($$python --version)"; \
 			$$python -m venv --clear $(VENV) && touch $@; exit; \
 		fi; \
 	done; \
-	echo "No usable Python among: $(CANDIDATES). It must be 3.11 or newer and have venv."; \
-	echo "  Debian, Ubuntu: apt-get install python3 python3-venv    Fedora: dnf install python3    macOS: brew install python@3.13"; \
-	echo "Or name one: make PYTHON=/path/to/python3 ..."; \
+	{ echo "No usable Python among: $(CANDIDATES). It must be 3.11 or newer and have venv."; \
+	echo "  Debian, Ubuntu: apt-get install python3 python3-venv"; \
+	echo "  Fedora: dnf install python3        macOS: brew install python@3.13"; \
+	echo "Or name one: make PYTHON=/path/to/python3 ..."; } >&2; \
 	exit 1
 
 $(VENV)/runtime-installed: $(VENV)/created requirements/runtime.txt $(PROJECTS)
