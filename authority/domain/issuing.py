@@ -1,0 +1,105 @@
+"""Judges whether a commit capability may be issued (semantics §4)."""
+
+from dataclasses import dataclass
+
+from authority.domain.decision import DecisionOutcome, DecisionReceipt, SignedDecision
+from authority.domain.identity import HOLDER_KINDS, Caller, Principal, Right
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.reasons import Reason
+from authority.domain.record import MemoryNamespace
+from authority.domain.references import Instant, PrincipalRef
+from authority.domain.refusal import Refusal, binding_mismatch, highest
+from authority.domain.validation import SignedValidation, ValidationOutcome, ValidationReceipt
+
+
+@dataclass(frozen=True, slots=True)
+class IssuingFacts:
+    """The stored state that a capability is issued on."""
+
+    proposal: StoredProposal
+    is_newest_revision: bool
+    validation: SignedValidation | None
+    """The stored validation receipt with the digest that was presented."""
+    decision: SignedDecision | None
+    """The stored decision receipt with the digest that was presented."""
+    namespace: MemoryNamespace
+    holder: Principal | None
+    holder_key_active: bool
+
+
+def judge_holder(caller: Caller, holder: PrincipalRef, facts: IssuingFacts) -> Refusal | None:
+    """NOT_ALLOWED unless the caller is the holder or may issue, and the holder may hold with this key (case I09)."""
+    if caller.ref != holder and not caller.principal.may(Right.ISSUE):
+        return Refusal(Reason.NOT_ALLOWED, {"right": Right.ISSUE.value})
+    if facts.holder is None or facts.holder.kind not in HOLDER_KINDS or not facts.holder.may(Right.COMMIT):
+        return Refusal(Reason.NOT_ALLOWED, {"field": "holder", "problem": "not a service or user that may commit"})
+    if not facts.holder_key_active:
+        return Refusal(Reason.NOT_ALLOWED, {"field": "holder_key_id", "problem": "not an active key of the holder"})
+    return None
+
+
+def judge_receipts(
+    validation: SignedValidation,
+    decision: SignedDecision,
+    signature_refusals: tuple[Refusal | None, ...],
+    holder: PrincipalRef,
+    facts: IssuingFacts,
+    now: Instant,
+) -> Refusal | None:
+    """The highest refusal of the presented receipts against the stored revision; cases I10, I12, I13, E16."""
+    return highest(
+        (
+            *signature_refusals,
+            _judge_validation_binding(validation, facts),
+            _judge_decision_binding(validation, decision, holder, facts),
+            _judge_policy(decision.receipt, facts),
+            _judge_expiry(validation.receipt, decision.receipt, now),
+            _judge_validated(validation.receipt, facts),
+            _judge_approval(decision.receipt),
+        )
+    )
+
+
+def _judge_validation_binding(validation: SignedValidation, facts: IssuingFacts) -> Refusal | None:
+    receipt, revision = validation.receipt, facts.proposal.revision
+    bound = (receipt.tenant, receipt.memory_namespace, receipt.proposal_digest, receipt.validator_profile)
+    stored = (revision.tenant, revision.memory_namespace, facts.proposal.digest, revision.validator_profile)
+    fits = bound == stored and facts.validation is not None
+    return None if fits else binding_mismatch("validation_receipt_digest")
+
+
+def _judge_decision_binding(
+    validation: SignedValidation, decision: SignedDecision, holder: PrincipalRef, facts: IssuingFacts
+) -> Refusal | None:
+    receipt, revision = decision.receipt, facts.proposal.revision
+    bound = (
+        receipt.tenant,
+        receipt.memory_namespace,
+        receipt.holder,
+        receipt.proposal_digest,
+        receipt.validation_receipt_digest,
+    )
+    stored = (revision.tenant, revision.memory_namespace, holder, facts.proposal.digest, validation.digest)
+    fits = bound == stored and facts.decision is not None
+    return None if fits else binding_mismatch("decision_receipt_digest")
+
+
+def _judge_policy(decision: DecisionReceipt, facts: IssuingFacts) -> Refusal | None:
+    changed = decision.policy_version != facts.namespace.policy_version
+    return Refusal(Reason.POLICY_DENIED) if changed or decision.outcome is DecisionOutcome.DENY else None
+
+
+def _judge_expiry(validation: ValidationReceipt, decision: DecisionReceipt, now: Instant) -> Refusal | None:
+    expired = "validation_receipt" if now >= validation.expire_time else ""
+    expired = expired or ("decision_receipt" if now >= decision.expire_time else "")
+    return Refusal(Reason.EXPIRED, {"field": expired}) if expired else None
+
+
+def _judge_validated(validation: ValidationReceipt, facts: IssuingFacts) -> Refusal | None:
+    good = validation.outcome is not ValidationOutcome.FAIL and facts.is_newest_revision
+    standing = facts.proposal.state in (ProposalState.VALIDATED, ProposalState.APPROVED, ProposalState.COMMITTED)
+    return None if good and standing else Refusal(Reason.NOT_VALIDATED)
+
+
+def _judge_approval(decision: DecisionReceipt) -> Refusal | None:
+    return Refusal(Reason.APPROVAL_REQUIRED) if decision.outcome is DecisionOutcome.REQUIRE_APPROVAL else None

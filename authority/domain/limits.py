@@ -1,0 +1,41 @@
+"""Every limit of shape, in one place (semantics §10). Operators set the limits of load in `authority.config`."""
+
+from authority.domain.references import DAY, MINUTE, SECOND
+
+ID_BYTES = 256
+KEY_BYTES = 128
+"""Idempotency keys and request ids."""
+CONTENT_BYTES = 1024 * 1024
+JSON_DEPTH = 32
+EVIDENCE_DIGESTS = 64
+REFS = 64
+"""Source refs, and subject refs."""
+REF_BYTES = 512
+COSTS = 32
+COST_TEXT_BYTES = 128
+NOTE_BYTES = 1024
+PAGE_SIZE = 200
+PAGE_SIZE_DEFAULT = 50
+PAGE_CONTENT_BYTES = 1024 * 1024
+PROOF_BYTES = 2048
+STATEMENT_BYTES = 32 * 1024
+INT64_MAX = 2**63 - 1
+INT32_MAX = 2**31 - 1
+
+CAPABILITY_LIFETIME_MS = 24 * 60 * MINUTE
+CAPABILITY_LIFETIME_DEFAULT_MS = 15 * MINUTE
+CAPABILITY_LIFETIME_LEAST_MS = SECOND
+VALIDATION_LIFETIME_MS = DAY
+DECISION_LIFETIME_MS = DAY
+APPROVAL_LIFETIME_MS = 30 * DAY
+PAGE_TOKEN_LIFETIME_MS = 60 * MINUTE
+
+NOT_BEFORE_SKEW_MS = 30 * SECOND
+"""How far our clock may be behind the issuer's; there is no such grace for expiry (semantics §3)."""
+MUTATION_FRESH_MS = 5 * MINUTE
+READ_FRESH_MS = MINUTE
+"""How old an Invocation may be (semantics §2)."""
+
+EARLIEST_MS = 0
+LATEST_MS = 253_402_300_799_999
+"""9999-12-31T23:59:59.999Z: what every language and the database can hold."""

@@ -1,0 +1,126 @@
+"""Proposals of learned memory: immutable revisions, their provenance and their states (semantics §7)."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from authority.domain.identity import PrincipalKind
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+
+
+class Provenance(Enum):
+    """Where memory came from, in falling trust."""
+
+    SYSTEM_OBSERVATION = "system_observation"
+    TOOL_RESULT = "tool_result"
+    USER_CLAIM = "user_claim"
+    AGENT_OUTPUT = "agent_output"
+    UNKNOWN = "unknown"
+
+
+class MemoryType(Enum):
+    """What kind of thing was learned. A procedure is a candidate, never an executable."""
+
+    DURABLE_FACT = "durable_fact"
+    PREFERENCE = "preference"
+    PROCEDURE = "procedure"
+    SNAPSHOT = "snapshot"
+    CRITIQUE = "critique"
+
+
+class Visibility(Enum):
+    """Who may see a record, narrowest first."""
+
+    PRIVATE = "private"
+    CHANNEL = "channel"
+    TEAM = "team"
+    WORKSPACE = "workspace"
+
+
+class ProposalState(Enum):
+    """Where a revision stands."""
+
+    PROPOSED = "proposed"
+    VALIDATING = "validating"
+    VALIDATED = "validated"
+    REJECTED = "rejected"
+    CHANGES_REQUESTED = "changes_requested"
+    APPROVED = "approved"
+    SUPERSEDED = "superseded"
+    COMMITTED = "committed"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one stage of making the memory cost; never negative."""
+
+    stage: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    usd_micros: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalRevision:
+    """One immutable revision with its stamped provenance.
+
+    The proposal digest covers every field; for the content bytes stands their digest.
+    """
+
+    tenant: TenantRef
+    memory_namespace: str
+    proposal_id: str
+    revision: int
+    proposer: PrincipalRef
+    proposer_kind: PrincipalKind
+    actor_chain: tuple[PrincipalRef, ...]
+    provenance: Provenance
+    memory_type: MemoryType
+    content_digest: bytes
+    media_type: str
+    source_refs: tuple[str, ...]
+    subject_refs: tuple[str, ...]
+    evidence_digests: tuple[bytes, ...]
+    validator_profile: str
+    visibility: Visibility
+    valid_from_time: Instant | None
+    valid_until_time: Instant | None
+    record_expire_time: Instant | None
+    correlation_id: str
+    costs: tuple[Cost, ...]
+    supersedes_record_id: str
+    create_time: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProposal:
+    """A revision as it is kept: with its content, digest and state."""
+
+    revision: ProposalRevision
+    content: bytes
+    digest: bytes
+    state: ProposalState
+
+
+_PROVENANCE_BY_KIND = {
+    PrincipalKind.AGENT: Provenance.AGENT_OUTPUT,
+    PrincipalKind.MODEL: Provenance.AGENT_OUTPUT,
+    PrincipalKind.USER: Provenance.USER_CLAIM,
+    PrincipalKind.OBSERVER: Provenance.SYSTEM_OBSERVATION,
+}
+
+
+def stamp_provenance(kind: PrincipalKind, memory_type: MemoryType) -> Provenance:
+    """The provenance of what this kind of caller proposes, whatever the body claims (semantics §7, case G12).
+
+    A critique is `agent_output` (ADR-328 test 4) unless its caller is trusted less. A tool's result counts as one
+    only with signed evidence, which is not resolved yet: it stays unknown.
+    """
+    stamped = _PROVENANCE_BY_KIND.get(kind, Provenance.UNKNOWN)
+    return least_trusted(stamped, Provenance.AGENT_OUTPUT) if memory_type is MemoryType.CRITIQUE else stamped
+
+
+def least_trusted(*provenances: Provenance) -> Provenance:
+    """The last of them in falling trust: consolidating memory never raises its provenance."""
+    order = list(Provenance)
+    return max(provenances, key=order.index)

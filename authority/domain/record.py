@@ -1,0 +1,68 @@
+"""Learned memory as it is read, and where it lives."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from authority.domain.proposal import Cost, MemoryType, Provenance, Visibility
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+
+
+class Mode(Enum):
+    """How a memory namespace treats unvalidated writes; validated commits are the same in each (semantics §7)."""
+
+    LEGACY = "legacy"
+    OBSERVE = "observe"
+    ENFORCE = "enforce"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryNamespace:
+    """A memory namespace of one tenant. The namespace, not the proposer, sets the least validator profile."""
+
+    tenant: TenantRef
+    name: str
+    mode: Mode
+    privileged: bool
+    least_profile: str
+    default_visibility: Visibility
+    policy_version: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRecord:
+    """One committed piece of memory with everything that says where it came from."""
+
+    record_id: str
+    tenant: TenantRef
+    memory_namespace: str
+    memory_type: MemoryType
+    provenance: Provenance
+    content: bytes
+    content_digest: bytes
+    media_type: str
+    proposer: PrincipalRef
+    proposal_id: str
+    proposal_revision: int
+    receipt_id: str
+    source_refs: tuple[str, ...]
+    subject_refs: tuple[str, ...]
+    evidence_digests: tuple[bytes, ...]
+    visibility: Visibility
+    valid_from_time: Instant | None
+    valid_until_time: Instant | None
+    expire_time: Instant | None
+    create_time: Instant
+    costs: tuple[Cost, ...]
+    correlation_id: str
+
+
+def is_visible(record: MemoryRecord, reader: PrincipalRef, now: Instant) -> bool:
+    """Whether the reader may see the record now: unexpired, and visible to the whole workspace or the reader's own.
+
+    Until membership of teams and channels is known, narrower records are their proposer's alone: unknown shows nothing.
+    """
+    unexpired = record.expire_time is None or now < record.expire_time
+    begun = record.valid_from_time is None or record.valid_from_time <= now
+    unended = record.valid_until_time is None or now < record.valid_until_time
+    seen = record.visibility is Visibility.WORKSPACE or record.proposer == reader
+    return unexpired and begun and unended and seen

@@ -1,0 +1,23 @@
+"""Lets a call in whose shape was judged: its proof fits, and the proof of a read is used once."""
+
+from dataclasses import dataclass
+
+from authority.domain.identity import Caller
+from authority.domain.refusal import Refusal
+from authority.usecases.ports import Nonces
+
+
+@dataclass(frozen=True, slots=True)
+class Admit:
+    """PROOF_INVALID, PROOF_REPLAYED, DEPENDENCY_UNAVAILABLE (a read while its nonce cannot be remembered), or None.
+
+    Mutations need no nonce memory: their request id or idempotency key makes the same call again a retry.
+    """
+
+    nonces: Nonces
+
+    async def __call__(self, caller: Caller) -> Refusal | None:
+        """Judges the caller's proof; the first thing a use case does after its request's shape."""
+        if caller.proof.refusal or not caller.one_use:
+            return caller.proof.refusal
+        return await self.nonces.use(caller.key_id, caller.proof.nonce)

@@ -1,0 +1,171 @@
+"""Commits validated memory: the story of one call, top to bottom (semantics §5)."""
+
+from dataclasses import dataclass
+
+from authority.domain.capability import OpenedCapability, Presentation, differing_terms
+from authority.domain.identity import Caller, Right, require
+from authority.domain.plan import (
+    Claim,
+    CommitOutcome,
+    CommitPlan,
+    CommitReceipt,
+    Committed,
+    Conflicting,
+    StoredReceipt,
+)
+from authority.domain.reasons import Reason
+from authority.domain.refusal import Refusal, malformed
+from authority.domain.statement import KeyPurpose, Statement
+from authority.domain.verify import Granted, Here, verify
+from authority.usecases.admit import Admit
+from authority.usecases.ports import Clock, Committer, Identifiers, Leases, Signer, Statements
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRequest:
+    """A holder's capability and what it presents with it. `deadline` is event loop time in seconds."""
+
+    capability: Statement
+    presentation: Presentation
+    deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class CommitAnswer:
+    """The receipt, byte for byte that of the first success, and what vouches for it if its key was revoked since."""
+
+    receipt: StoredReceipt
+    replayed: bool
+    attestation: Statement | None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Consumes a capability and writes its memory once; a retry is answered with the first result."""
+
+    admit: Admit
+    statements: Statements
+    signer: Signer
+    leases: Leases
+    committer: Committer
+    clock: Clock
+    identifiers: Identifiers
+    here: Here
+
+    async def __call__(self, caller: Caller, request: CommitRequest) -> CommitAnswer | Refusal:
+        """The receipt of this claim, or why not.
+
+        Every refusal above "settled" in the error table is answered before the claim is looked at; every other rides
+        in the plan, so that no retry is refused while its first attempt is about to succeed.
+        """
+        presentation = request.presentation
+        capability = self._read(request.capability, presentation)
+        if isinstance(capability, Refusal):
+            return capability
+        refusal = await self.admit(caller) or _judge_holder(caller, capability) or require(caller, Right.COMMIT)
+        if refusal:
+            return refusal
+
+        claim = self._claim(capability, presentation)
+        settled = await self._glance(claim)
+        if settled:
+            return settled
+
+        plan = self._plan(capability, claim, self._verify(caller, capability, presentation))
+        outcome = await self._carry_out(plan, request.deadline)
+        if isinstance(outcome, Committed):
+            return self._answer(claim, outcome.receipt, replayed=outcome.replayed)
+        if isinstance(outcome, Conflicting):
+            return self._conflict(outcome.receipt, capability, presentation)
+        return outcome
+
+    def _read(self, statement: Statement, presentation: Presentation) -> OpenedCapability | Refusal:
+        problem = self.statements.content_problem(presentation.content, presentation.media_type)
+        return malformed("presentation.content", problem) if problem else self.statements.open_capability(statement)
+
+    async def _glance(self, claim: Claim) -> CommitAnswer | Refusal | None:
+        """What the lease store surely saw: a settled receipt that proves itself, or the key running for another."""
+        sighting = await self.leases.sight(claim)
+        if sighting.settled and self._is_trustworthy(sighting.settled, claim):
+            return self._answer(claim, sighting.settled, replayed=True)
+        if sighting.running_fingerprint not in {None, claim.fingerprint}:
+            return Refusal(Reason.IDEMPOTENCY_CONFLICT)
+        return None
+
+    async def _carry_out(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
+        """Commits under a lease. A caller that goes away here leaves the lease to expire and the commit to finish."""
+        if plan.verdict is None:
+            await self.leases.take(plan.claim, plan.receipt_id)
+        outcome = await self.committer.commit(plan, deadline)
+        receipt = outcome.receipt if isinstance(outcome, Committed) else None
+        await self.leases.settle(plan.claim, plan.receipt_id, receipt)
+        return outcome
+
+    def _claim(self, capability: OpenedCapability, presentation: Presentation) -> Claim:
+        terms = capability.terms
+        fingerprint = self.statements.fingerprint(terms, presentation)
+        return Claim(terms.tenant, terms.holder, presentation.commit_idempotency_key, fingerprint)
+
+    def _verify(self, caller: Caller, capability: OpenedCapability, presentation: Presentation) -> Refusal | Granted:
+        terms = capability.terms
+        signature_refusal = self.statements.judge_signature(
+            capability.statement, KeyPurpose.CAPABILITY, terms.tenant, terms.memory_namespace
+        )
+        return verify(
+            capability, signature_refusal, presentation, _thumbprint(caller.key_id), self.here, self.clock.now()
+        )
+
+    def _plan(self, capability: OpenedCapability, claim: Claim, verdict: Granted | Refusal) -> CommitPlan:
+        receipt_id, record_id = self.identifiers.new(), self.identifiers.new()
+        receipt = CommitReceipt(
+            receipt_id=receipt_id,
+            issuer=self.here.issuer,
+            record_id=record_id,
+            capability=capability.terms,
+            capability_digest=capability.digest,
+            request_fingerprint=claim.fingerprint,
+            commit_time=self.clock.now(),
+        )
+        refusal = verdict if isinstance(verdict, Refusal) else None
+        return CommitPlan(
+            claim=claim,
+            capability=capability,
+            verdict=refusal,
+            receipt=None if refusal else self.signer.sign_receipt(receipt),
+            receipt_id=receipt_id,
+            record_id=record_id,
+            event_id=self.identifiers.new(),
+            traceparent="",
+        )
+
+    def _is_trustworthy(self, cached: StoredReceipt, claim: Claim) -> bool:
+        """Whether a cached receipt is surely ours and surely this claim's: the cache alone is believed in nothing."""
+        receipt = self.statements.open_receipt(cached.statement)
+        if isinstance(receipt, Refusal) or receipt.request_fingerprint != claim.fingerprint:
+            return False
+        terms = receipt.capability
+        settled = (terms.tenant, terms.holder, terms.commit_idempotency_key)
+        namespace = terms.memory_namespace
+        return settled == (claim.tenant, claim.holder, claim.idempotency_key) and not self.statements.judge_signature(
+            cached.statement, KeyPurpose.RECEIPT, claim.tenant, namespace
+        )
+
+    def _conflict(self, stored: StoredReceipt, capability: OpenedCapability, presentation: Presentation) -> Refusal:
+        receipt = self.statements.open_receipt(stored.statement)
+        if isinstance(receipt, Refusal):
+            return receipt
+        differs = differing_terms(receipt.capability, capability.terms, presentation)
+        return Refusal(Reason.IDEMPOTENCY_CONFLICT, {"differs": differs})
+
+    def _answer(self, claim: Claim, receipt: StoredReceipt, *, replayed: bool) -> CommitAnswer:
+        attestation = self.signer.attestation(claim.tenant, receipt.statement, self.clock.now())
+        return CommitAnswer(receipt, replayed, attestation)
+
+
+def _judge_holder(caller: Caller, capability: OpenedCapability) -> Refusal | None:
+    held_by = (capability.terms.tenant, capability.terms.holder)
+    return None if held_by == (caller.tenant, caller.ref) else Refusal(Reason.HOLDER_MISMATCH)
+
+
+def _thumbprint(key_id: str) -> bytes:
+    return bytes.fromhex(key_id.removeprefix("sha256:"))

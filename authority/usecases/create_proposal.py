@@ -1,0 +1,126 @@
+"""Takes a proposal of learned memory and stamps where it came from (semantics §7)."""
+
+from dataclasses import dataclass, replace
+
+from authority.domain.identity import Caller, Right, require
+from authority.domain.proposal import (
+    Cost,
+    MemoryType,
+    ProposalRevision,
+    ProposalState,
+    StoredProposal,
+    Visibility,
+    stamp_provenance,
+)
+from authority.domain.reasons import Reason
+from authority.domain.record import MemoryNamespace
+from authority.domain.references import Instant
+from authority.domain.refusal import Refusal, malformed
+from authority.domain.validation import BASELINE
+from authority.usecases.admit import Admit
+from authority.usecases.ports import Clock, Identifiers, Proposals, RequestMark, Statements
+
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalRequest:
+    """What a proposer says. An empty `proposal_id` begins a new proposal; provenance cannot be said."""
+
+    mark: RequestMark
+    proposal_id: str
+    memory_namespace: str
+    memory_type: MemoryType
+    content: bytes
+    media_type: str
+    source_refs: tuple[str, ...]
+    subject_refs: tuple[str, ...]
+    evidence_digests: tuple[bytes, ...]
+    validator_profile: str
+    visibility: Visibility | None
+    valid_from_time: Instant | None
+    valid_until_time: Instant | None
+    record_expire_time: Instant | None
+    correlation_id: str
+    costs: tuple[Cost, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CreateProposal:
+    """Keeps an immutable revision. A newer revision supersedes an uncommitted older one."""
+
+    admit: Admit
+    statements: Statements
+    proposals: Proposals
+    clock: Clock
+    identifiers: Identifiers
+
+    async def __call__(self, caller: Caller, request: ProposalRequest) -> StoredProposal | Refusal:
+        """The kept revision; a retry is answered with what the first attempt kept.
+
+        Refusals: MALFORMED, NOT_ALLOWED, NOT_FOUND (memory namespace, or a proposal that is not the caller's),
+        IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
+        """
+        if problem := self.statements.content_problem(request.content, request.media_type):
+            return malformed("content", problem)
+        if refusal := await self.admit(caller) or require(caller, Right.PROPOSE):
+            return refusal
+        namespace = await self.proposals.namespace(caller.tenant, request.memory_namespace)
+        if namespace is None:
+            return Refusal(Reason.NOT_FOUND, {"field": "memory_namespace"})
+        if request.validator_profile not in ("", BASELINE, namespace.least_profile):
+            return malformed("validator_profile", "no such profile")
+        return await self._keep(caller, request, namespace)
+
+    async def _keep(
+        self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace
+    ) -> StoredProposal | Refusal:
+        first = self._revision(caller, request, namespace)
+        for _ in range(_TRIES):
+            revision = await self._follow(caller, request, first) if request.proposal_id else first
+            if isinstance(revision, Refusal):
+                return revision
+            digest = self.statements.proposal_digest(revision)
+            proposal = StoredProposal(revision, request.content, digest, ProposalState.PROPOSED)
+            kept = await self.proposals.create(request.mark, proposal)
+            if not isinstance(kept, Refusal) or kept.reason is not Reason.CONTENTION:
+                return kept
+        return Refusal(Reason.CONTENTION)
+
+    async def _follow(
+        self, caller: Caller, request: ProposalRequest, first: ProposalRevision
+    ) -> ProposalRevision | Refusal:
+        current = await self.proposals.get(caller.tenant, request.proposal_id, 0)
+        if current is None or current.revision.proposer != caller.ref:
+            return Refusal(Reason.NOT_FOUND, {"field": "proposal_id"})
+        if current.revision.memory_namespace != request.memory_namespace:
+            return malformed("memory_namespace", "a revision stays in its proposal's memory namespace")
+        return replace(first, proposal_id=request.proposal_id, revision=current.revision.revision + 1)
+
+    def _revision(self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace) -> ProposalRevision:
+        kind = caller.principal.kind
+        return ProposalRevision(
+            tenant=caller.tenant,
+            memory_namespace=request.memory_namespace,
+            proposal_id=self.identifiers.new(),
+            revision=1,
+            proposer=caller.ref,
+            proposer_kind=kind,
+            actor_chain=(),
+            provenance=stamp_provenance(kind, request.memory_type),
+            memory_type=request.memory_type,
+            content_digest=self.statements.content_digest(request.content),
+            media_type=request.media_type,
+            source_refs=request.source_refs,
+            subject_refs=request.subject_refs,
+            evidence_digests=request.evidence_digests,
+            validator_profile=request.validator_profile or namespace.least_profile,
+            visibility=request.visibility or namespace.default_visibility,
+            valid_from_time=request.valid_from_time,
+            valid_until_time=request.valid_until_time,
+            record_expire_time=request.record_expire_time,
+            correlation_id=request.correlation_id,
+            costs=request.costs,
+            supersedes_record_id="",
+            create_time=self.clock.now(),
+        )

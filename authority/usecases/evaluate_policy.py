@@ -1,0 +1,116 @@
+"""Has policy decide on one holder committing one validated revision (semantics §7)."""
+
+from dataclasses import dataclass
+
+from authority.domain import limits
+from authority.domain.decision import (
+    COMMIT_ACTION,
+    Approval,
+    DecisionFacts,
+    DecisionOutcome,
+    DecisionReceipt,
+    PolicyAnswer,
+    PolicyQuestion,
+    SignedDecision,
+    standing_approval,
+)
+from authority.domain.identity import Caller, Principal, Right, require
+from authority.domain.proposal import ProposalState
+from authority.domain.reasons import Reason
+from authority.domain.references import PrincipalRef, after
+from authority.domain.refusal import Refusal
+from authority.domain.validation import SignedValidation
+from authority.domain.verify import Here
+from authority.usecases.admit import Admit
+from authority.usecases.ports import Clock, Decisions, Identifiers, PolicyEngine, RequestMark, Signer
+
+_DECIDABLE = (ProposalState.VALIDATED, ProposalState.APPROVED)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRequest:
+    """Ids, never facts."""
+
+    mark: RequestMark
+    proposal_id: str
+    proposal_revision: int
+    holder: PrincipalRef
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatePolicy:
+    """Answers with a signed decision receipt, whatever the outcome. After an approval it must be asked again."""
+
+    admit: Admit
+    signer: Signer
+    decisions: Decisions
+    policy: PolicyEngine
+    clock: Clock
+    identifiers: Identifiers
+    here: Here
+
+    async def __call__(self, caller: Caller, request: PolicyRequest) -> SignedDecision | Refusal:
+        """Refusals: NOT_ALLOWED, NOT_FOUND, NOT_VALIDATED, IDEMPOTENCY_CONFLICT."""
+        if refusal := await self.admit(caller) or require(caller, Right.ISSUE):
+            return refusal
+        return await self.decisions.decide(
+            request.mark, request.proposal_id, request.proposal_revision, request.holder, self._decide
+        )
+
+    def _decide(self, facts: DecisionFacts, sequence: int) -> SignedDecision | Refusal:
+        if facts.holder is None:
+            return Refusal(Reason.NOT_FOUND, {"field": "holder"})
+        validation = facts.validation
+        if validation is None or not facts.is_newest_revision or facts.proposal.state not in _DECIDABLE:
+            return Refusal(Reason.NOT_VALIDATED)
+        answer, approval = self._ask(facts, facts.holder, validation)
+        return self.signer.sign_decision(self._receipt(facts, validation, facts.holder, answer, approval, sequence))
+
+    def _ask(
+        self, facts: DecisionFacts, holder: Principal, validation: SignedValidation
+    ) -> tuple[PolicyAnswer, Approval | None]:
+        """An approval is bound only where policy asked for one: another's revocation then changes nothing."""
+        question = PolicyQuestion(
+            holder=holder,
+            memory_namespace=facts.namespace.name,
+            privileged=facts.namespace.privileged,
+            revision=facts.proposal.revision,
+            validation=validation.receipt.outcome,
+            approved=False,
+        )
+        answer = self.policy.evaluate(facts.bundle, question)
+        approval = standing_approval(facts.approvals, validation.digest, self.clock.now())
+        if answer.outcome is not DecisionOutcome.REQUIRE_APPROVAL or approval is None:
+            return answer, None
+        return self.policy.evaluate(facts.bundle, question.once_approved()), approval
+
+    def _receipt(
+        self,
+        facts: DecisionFacts,
+        validation: SignedValidation,
+        holder: Principal,
+        answer: PolicyAnswer,
+        approval: Approval | None,
+        sequence: int,
+    ) -> DecisionReceipt:
+        revision, now = facts.proposal.revision, self.clock.now()
+        return DecisionReceipt(
+            decision_id=self.identifiers.new(),
+            issuer=self.here.issuer,
+            tenant=revision.tenant,
+            memory_namespace=revision.memory_namespace,
+            holder=holder.ref,
+            action=COMMIT_ACTION,
+            proposal_id=revision.proposal_id,
+            proposal_revision=revision.revision,
+            proposal_digest=facts.proposal.digest,
+            validation_receipt_digest=validation.digest,
+            approval_references=(approval.reference,) if approval else (),
+            policy_version=facts.namespace.policy_version,
+            outcome=answer.outcome,
+            determining_policies=answer.determining_policies,
+            sequence=sequence,
+            decide_time=now,
+            expire_time=after(now, limits.DECISION_LIFETIME_MS),
+            correlation_id=revision.correlation_id,
+        )

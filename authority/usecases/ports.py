@@ -1,0 +1,419 @@
+"""What the use cases need of the world. Each port has one contract suite, run on every adapter."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
+from authority.domain.decision import (
+    Approval,
+    DecisionFacts,
+    DecisionReceipt,
+    PolicyAnswer,
+    PolicyQuestion,
+    SignedDecision,
+)
+from authority.domain.identity import Principal, RegisteredKey
+from authority.domain.invocation import Invocation
+from authority.domain.issuing import IssuingFacts
+from authority.domain.plan import Claim, CommitOutcome, CommitPlan, CommitReceipt, StoredReceipt
+from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
+from authority.domain.record import MemoryNamespace, MemoryRecord
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+from authority.domain.statement import IssuerKey, KeyPurpose, Statement
+from authority.domain.validation import SignedValidation, ValidationReceipt
+
+
+class Clock(Protocol):
+    """The time. Injected everywhere, so that tests set it."""
+
+    def now(self) -> Instant:
+        """The present instant."""
+        ...
+
+
+class Identifiers(Protocol):
+    """New ids."""
+
+    def new(self) -> str:
+        """A fresh UUID in lowercase text, never returned before."""
+        ...
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedInvocation:
+    """An Invocation that obeys the reading rule; `statement.signature` is not verified yet."""
+
+    statement: Statement
+    invocation: Invocation
+
+
+class Statements(Protocol):
+    """Reads statements by the one reading rule and reckons their digests (semantics §3).
+
+    Opening never verifies and answers MALFORMED for what breaks the rule; `judge_signature` never reads.
+    """
+
+    def open_capability(self, statement: Statement) -> OpenedCapability | Refusal:
+        """The capability's terms, or MALFORMED."""
+        ...
+
+    def open_validation(self, statement: Statement) -> SignedValidation | Refusal:
+        """The validation receipt, or MALFORMED."""
+        ...
+
+    def open_decision(self, statement: Statement) -> SignedDecision | Refusal:
+        """The decision receipt, or MALFORMED."""
+        ...
+
+    def open_receipt(self, statement: Statement) -> CommitReceipt | Refusal:
+        """The commit receipt, or MALFORMED."""
+        ...
+
+    def open_invocation(self, proof: bytes) -> OpenedInvocation | None:
+        """The Invocation in a metadata entry, or None when it is none."""
+        ...
+
+    def judge_signature(
+        self, statement: Statement, purpose: KeyPurpose, tenant: TenantRef, memory_namespace: str
+    ) -> Refusal | None:
+        """ISSUER_UNKNOWN, KEY_REVOKED or SIGNATURE_INVALID; None when an issuer key of the purpose and scope signed."""
+        ...
+
+    def is_signed_by(self, statement: Statement, public_key: bytes) -> bool:
+        """Whether exactly this key signed the statement."""
+        ...
+
+    def proposal_digest(self, revision: ProposalRevision) -> bytes:
+        """The statement digest of the revision's frozen payload."""
+        ...
+
+    def fingerprint(self, terms: CommitCapability, presentation: Presentation) -> bytes:
+        """The request fingerprint (semantics §4)."""
+        ...
+
+    def content_digest(self, content: bytes) -> bytes:
+        """SHA-256 over the exact bytes."""
+        ...
+
+    def content_problem(self, content: bytes, media_type: str) -> str | None:
+        """Why the content's form is refused (JSON must be RFC 8785 canonical, text UTF-8 without NUL), or None."""
+        ...
+
+
+class Signer(Protocol):
+    """Signs with the active key of the one purpose. Raises NoSigningKey when there is none."""
+
+    def sign_capability(self, terms: CommitCapability) -> OpenedCapability:
+        """The capability's statement."""
+        ...
+
+    def sign_validation(self, receipt: ValidationReceipt) -> SignedValidation:
+        """The validation receipt's statement."""
+        ...
+
+    def sign_decision(self, receipt: DecisionReceipt) -> SignedDecision:
+        """The decision receipt's statement."""
+        ...
+
+    def sign_receipt(self, receipt: CommitReceipt) -> Statement:
+        """The commit receipt's statement."""
+        ...
+
+    def attestation(self, tenant: TenantRef, statement: Statement, now: Instant) -> Statement | None:
+        """A KeyAttestation when the key that signed the statement was revoked since, else None."""
+        ...
+
+
+class KeySet(Protocol):
+    """The issuer keys as this process knows them, at most seconds old."""
+
+    def published(self) -> tuple[IssuerKey, ...]:
+        """Every key of the authority, revoked ones too."""
+        ...
+
+    def accepted_payload_types(self) -> tuple[str, ...]:
+        """The payload types that this authority reads."""
+        ...
+
+
+class PageTokens(Protocol):
+    """Page tokens are sealed, expire, and are bound to tenant, caller and query (semantics §8)."""
+
+    def seal(self, binding: str, position: str, now: Instant) -> str:
+        """A token that only the same binding opens within its life."""
+        ...
+
+    def open(self, binding: str, token: str, now: Instant) -> str | Refusal:
+        """The position, or MALFORMED for a token that is foreign, stale or made up."""
+        ...
+
+
+# --- identity --------------------------------------------------------------------------------------------------------
+
+
+class Registry(Protocol):
+    """Registered principals and keys, read live."""
+
+    async def active_key(self, tenant: TenantRef, principal: PrincipalRef, key_id: str) -> RegisteredKey | None:
+        """The key when it, and its principal, are active; else None."""
+        ...
+
+    async def principal(self, tenant: TenantRef, principal: PrincipalRef) -> Principal | None:
+        """The principal when it is active; else None."""
+        ...
+
+
+class Nonces(Protocol):
+    """Remembers the proofs of reads for as long as they are fresh."""
+
+    async def use(self, key_id: str, nonce: bytes) -> Refusal | None:
+        """None for the first use; PROOF_REPLAYED for another; DEPENDENCY_UNAVAILABLE when that cannot be known."""
+        ...
+
+
+# --- proposals -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMark:
+    """A mutation's request id and what it was used for; reused for another request it is IDEMPOTENCY_CONFLICT."""
+
+    tenant: TenantRef
+    principal: PrincipalRef
+    request_id: str
+    digest: bytes
+
+
+class Proposals(Protocol):
+    """Keeps proposals. A mark seen before with the same digest is answered with what it made then."""
+
+    async def namespace(self, tenant: TenantRef, name: str) -> MemoryNamespace | None:
+        """The memory namespace, when an operator made it."""
+        ...
+
+    async def get(self, tenant: TenantRef, proposal_id: str, revision: int) -> StoredProposal | None:
+        """The revision, the newest for 0."""
+        ...
+
+    async def create(self, mark: RequestMark, proposal: StoredProposal) -> StoredProposal | Refusal:
+        """Keeps the revision when it follows the head's current one.
+
+        Refusals: IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION when the head moved meanwhile.
+        """
+        ...
+
+    async def newest_validation(self, tenant: TenantRef, proposal_id: str, revision: int) -> Statement | None:
+        """The newest validation receipt of the revision."""
+        ...
+
+    async def page(
+        self,
+        tenant: TenantRef,
+        *,
+        memory_namespace: str,
+        state: ProposalState | None,
+        proposer: PrincipalRef | None,
+        after: str,
+        size: int,
+    ) -> Sequence[StoredProposal]:
+        """Newest revisions in the order of their ids after `after`, content left out; `proposer` None is everyone's."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedValidation:
+    """A validation as it was kept, and the state that it left the revision in."""
+
+    signed: SignedValidation
+    state: ProposalState
+
+
+class Validations(Protocol):
+    """Keeps what validators said."""
+
+    async def duplicate_of(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> str | None:
+        """The visible record of the memory namespace that holds exactly this content already."""
+        ...
+
+    async def keep(
+        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
+    ) -> RecordedValidation | Refusal:
+        """Keeps the receipt and moves the revision on.
+
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_VALIDATED when a newer revision superseded it, ALREADY_COMMITTED.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedApproval:
+    """A decision as it was kept, and the state that it left the revision in."""
+
+    reference: str
+    state: ProposalState
+
+
+class Approvals(Protocol):
+    """Keeps what persons decided."""
+
+    async def decide(self, mark: RequestMark, approval: Approval, state: ProposalState) -> RecordedApproval | Refusal:
+        """Keeps the decision on the newest validation of the revision, whatever digest `approval` names for it.
+
+        A decision against is a withdrawal: it excludes commits and is seen by every one that follows.
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, NOT_VALIDATED, ALREADY_COMMITTED.
+        """
+        ...
+
+
+# --- policy ----------------------------------------------------------------------------------------------------------
+
+
+Decide = Callable[[DecisionFacts, int], SignedDecision | Refusal]
+"""Judges the facts and signs the decision under the drawn sequence; does no I/O, for a transaction waits for it."""
+
+
+class Decisions(Protocol):
+    """Keeps what policy decided."""
+
+    async def decide(
+        self, mark: RequestMark, proposal_id: str, revision: int, holder: PrincipalRef, decide: Decide
+    ) -> SignedDecision | Refusal:
+        """Draws a sequence, reads the facts, has them decided and keeps the answer, in one transaction.
+
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, and whatever `decide` refuses.
+        """
+        ...
+
+
+class PolicyEngine(Protocol):
+    """Evaluates a policy bundle. Pure: the receipt of the decision is ours."""
+
+    def evaluate(self, bundle: str, question: PolicyQuestion) -> PolicyAnswer:
+        """Deny beats require_approval beats allow; unmatched, and any evaluation error, is deny."""
+        ...
+
+
+# --- capabilities ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCapability:
+    """A live capability, new or found."""
+
+    capability: OpenedCapability
+    replayed: bool
+
+
+class Capabilities(Protocol):
+    """Keeps issued capabilities."""
+
+    async def issuing_facts(
+        self,
+        tenant: TenantRef,
+        proposal_id: str,
+        revision: int,
+        validation_digest: bytes,
+        decision_digest: bytes,
+        holder: PrincipalRef,
+        holder_key_id: str,
+    ) -> IssuingFacts | None:
+        """The facts, or None when there is no such revision."""
+        ...
+
+    async def issue(
+        self, mark: RequestMark, claim: Claim, offer: OpenedCapability | Refusal, now: Instant
+    ) -> IssuedCapability | Refusal:
+        """Keeps the offered capability, or answers with what its commit key already stands for.
+
+        In order: IDEMPOTENCY_CONFLICT (request id or commit key used for another request), ALREADY_COMMITTED with
+        the receipt's id, the live capability of the same claim, the offered refusal, the offered capability.
+        """
+        ...
+
+    async def receipt_of(self, tenant: TenantRef, capability_id: str) -> str | None:
+        """The id of the receipt of the commit that consumed the capability."""
+        ...
+
+
+class Committer(Protocol):
+    """Carries plans to the one function that decides."""
+
+    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
+        """The plan's outcome. `deadline` is event loop time in seconds.
+
+        Once sent a plan is never cancelled: a caller that goes away leaves it to finish. Refusals beside the carried
+        one: IN_PROGRESS, DEPENDENCY_UNAVAILABLE, OVERLOADED, and those of live state (semantics §5).
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What the lease store surely saw of a claim's key. Both None: not seen yet, or not known."""
+
+    running_fingerprint: bytes | None
+    settled: StoredReceipt | None
+
+
+class Leases(Protocol):
+    """Hastens commits and never decides one. Every wait is bounded; being away is answered as "not seen"."""
+
+    async def sight(self, claim: Claim) -> Sighting:
+        """What is known of the claim's key."""
+        ...
+
+    async def take(self, claim: Claim, token: str) -> None:
+        """Marks the claim as running for a few seconds, unless another holds its key."""
+        ...
+
+    async def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
+        """Remembers the receipt, when there is one, and gives the lease back if it is still ours."""
+        ...
+
+
+class Receipts(Protocol):
+    """Reads what was committed."""
+
+    async def by_receipt(self, tenant: TenantRef, receipt_id: str) -> StoredReceipt | None:
+        """The receipt with this id."""
+        ...
+
+    async def by_record(self, tenant: TenantRef, record_id: str) -> StoredReceipt | None:
+        """The receipt of this record."""
+        ...
+
+    async def by_key(self, tenant: TenantRef, holder: PrincipalRef, idempotency_key: str) -> StoredReceipt | None:
+        """The receipt settled under the holder's key."""
+        ...
+
+    async def page(
+        self, tenant: TenantRef, *, memory_namespace: str, holder: PrincipalRef | None, after: str, size: int
+    ) -> Sequence[StoredReceipt]:
+        """Receipts in the order of their ids after `after`; `holder` None is everyone's."""
+        ...
+
+
+class Records(Protocol):
+    """Reads learned memory. What is expired, revoked or outside its validity is absent."""
+
+    async def get(self, tenant: TenantRef, record_id: str, reader: PrincipalRef, now: Instant) -> MemoryRecord | None:
+        """The record when it is visible to the reader."""
+        ...
+
+    async def page(
+        self,
+        tenant: TenantRef,
+        *,
+        memory_namespace: str,
+        reader: PrincipalRef,
+        after: str,
+        size: int,
+        now: Instant,
+    ) -> Sequence[MemoryRecord]:
+        """Visible records in the order of their ids after `after`."""
+        ...

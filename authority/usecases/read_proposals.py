@@ -1,0 +1,73 @@
+"""Reads proposals: everyone's for readers and deciders, otherwise the caller's own."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from authority.domain.identity import Caller, Right
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.reasons import Reason
+from authority.domain.refusal import Refusal
+from authority.domain.statement import Statement
+from authority.usecases.admit import Admit
+from authority.usecases.paging import Page, PageRequest, Pages
+from authority.usecases.ports import Proposals
+
+
+@dataclass(frozen=True, slots=True)
+class FoundProposal:
+    """A revision, and its newest validation receipt when there is one."""
+
+    proposal: StoredProposal
+    validation_receipt: Statement | None
+
+
+@dataclass(frozen=True, slots=True)
+class GetProposal:
+    """NOT_FOUND for what is absent and for what the caller may not see, alike."""
+
+    admit: Admit
+    proposals: Proposals
+
+    async def __call__(self, caller: Caller, proposal_id: str, revision: int) -> FoundProposal | Refusal:
+        """The revision, the newest for 0."""
+        if refusal := await self.admit(caller):
+            return refusal
+        found = await self.proposals.get(caller.tenant, proposal_id, revision)
+        if found is None or not (_sees_all(caller) or found.revision.proposer == caller.ref):
+            return Refusal(Reason.NOT_FOUND)
+        receipt = await self.proposals.newest_validation(caller.tenant, proposal_id, found.revision.revision)
+        return FoundProposal(found, receipt)
+
+
+@dataclass(frozen=True, slots=True)
+class ListProposals:
+    """Newest revisions page by page: the review queue is the list of those in state VALIDATED."""
+
+    admit: Admit
+    proposals: Proposals
+    pages: Pages
+
+    async def __call__(
+        self, caller: Caller, memory_namespace: str, state: ProposalState | None, page: PageRequest
+    ) -> Page[StoredProposal] | Refusal:
+        """An empty `memory_namespace` means every one, no `state` every state."""
+        if refusal := await self.admit(caller):
+            return refusal
+        proposer = None if _sees_all(caller) else caller.ref
+
+        async def fetch(after: str, size: int) -> Sequence[StoredProposal]:
+            return await self.proposals.page(
+                caller.tenant,
+                memory_namespace=memory_namespace,
+                state=state,
+                proposer=proposer,
+                after=after,
+                size=size,
+            )
+
+        query = ("proposals", memory_namespace, state.value if state else "")
+        return await self.pages.turn(caller, query, page, fetch, lambda proposal: proposal.revision.proposal_id)
+
+
+def _sees_all(caller: Caller) -> bool:
+    return caller.principal.may(Right.READ) or caller.principal.may(Right.DECIDE)

@@ -1,0 +1,55 @@
+"""Judges a capability and changes nothing: looking never counts as a use (case A10)."""
+
+from dataclasses import dataclass
+
+from authority.domain.capability import Presentation
+from authority.domain.identity import Caller
+from authority.domain.refusal import Refusal, malformed
+from authority.domain.statement import KeyPurpose, Statement
+from authority.domain.verify import Here, verify
+from authority.usecases.admit import Admit
+from authority.usecases.ports import Capabilities, Clock, Statements
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityVerdict:
+    """What the capability's own terms say: `refusal` is None when they allow the presentation.
+
+    `receipt_id` names the commit that consumed it, told only inside the capability's tenant.
+    """
+
+    refusal: Refusal | None
+    receipt_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyCapability:
+    """The verdict is data; only a call that cannot be judged is refused. Live state is judged at commit."""
+
+    admit: Admit
+    statements: Statements
+    capabilities: Capabilities
+    clock: Clock
+    here: Here
+
+    async def __call__(
+        self, caller: Caller, statement: Statement, presentation: Presentation | None
+    ) -> CapabilityVerdict | Refusal:
+        """MALFORMED, PROOF_INVALID, PROOF_REPLAYED or DEPENDENCY_UNAVAILABLE when it cannot be judged."""
+        problem = presentation and self.statements.content_problem(presentation.content, presentation.media_type)
+        if problem:
+            return malformed("presentation.content", problem)
+        capability = self.statements.open_capability(statement)
+        if isinstance(capability, Refusal):
+            return capability
+        if refusal := await self.admit(caller):
+            return refusal
+        terms = capability.terms
+        signature_refusal = self.statements.judge_signature(
+            statement, KeyPurpose.CAPABILITY, terms.tenant, terms.memory_namespace
+        )
+        verdict = verify(capability, signature_refusal, presentation, None, self.here, self.clock.now())
+        consumed_by = None
+        if terms.tenant == caller.tenant and not signature_refusal:
+            consumed_by = await self.capabilities.receipt_of(caller.tenant, terms.capability_id)
+        return CapabilityVerdict(verdict if isinstance(verdict, Refusal) else None, consumed_by or "")
