@@ -1,0 +1,74 @@
+"""What the wheels hold is enough: no checkout, no undeclared requirement, every SQL file and data file inside."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PACKAGES = {"authority": REPOSITORY, "capability_authority": REPOSITORY / "clients" / "python" / "src"}
+IMPORT_EVERYTHING = """
+import importlib, pkgutil
+for root in ("authority", "capability_authority"):
+    package = importlib.import_module(root)
+    assert "site-packages" in package.__path__[0], package.__path__
+    for module in pkgutil.walk_packages(package.__path__, root + "."):
+        if not module.name.endswith(".__main__"):
+            importlib.import_module(module.name)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheels of both distributions, built as `make wheels` does but from a copy of the sources."""
+    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    leftovers = shutil.ignore_patterns("__pycache__", "*.egg-info", "build")
+    for part in ("authority", "clients/python"):
+        shutil.copytree(REPOSITORY / part, source / part, ignore=leftovers)
+    for file in (path for path in REPOSITORY.iterdir() if path.is_file()):
+        shutil.copy(file, source)
+    pip_wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip_wheel, "--wheel-dir", built, source / "clients" / "python", source], check=True)
+    return built
+
+
+def files_of(package: str) -> set[str]:
+    """Every file of the package in the checkout, as a wheel names it."""
+    root = PACKAGES[package]
+    found = (path for path in (root / package).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(root).as_posix() for path in found}
+
+
+def test_wheels_hold_every_file_of_the_packages(wheels: Path) -> None:
+    held = {name for wheel in wheels.glob("*.whl") for name in zipfile.ZipFile(wheel).namelist()}
+    left_out = (files_of("authority") | files_of("capability_authority")) - held
+    assert not left_out, f"name their suffix in package-data of pyproject.toml: {sorted(left_out)}"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_wheel_runs_alone(wheels: Path, tmp_path: Path) -> None:
+    # Given an environment with nothing but the wheel and what it declares, at the versions of the lock
+    locked = (line.split(" \\")[0] for line in (REPOSITORY / "requirements" / "runtime.txt").read_text().splitlines())
+    versions = tmp_path / "versions.txt"
+    versions.write_text("\n".join(line for line in locked if line and not line.startswith((" ", "#"))))
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    install: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--find-links",
+        wheels,
+        "--constraint",
+        versions,
+    ]
+    subprocess.run([*install, "capability-authority[embedded]"], check=True)
+
+    # When every module is imported away from the checkout, then none asks for a package that is not declared
+    subprocess.run([python, "-I", "-c", IMPORT_EVERYTHING], check=True, cwd=tmp_path)
