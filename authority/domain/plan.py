@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from authority.domain.capability import CommitCapability, OpenedCapability
-from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
@@ -46,6 +45,7 @@ class CommitPlan:
     receipt_id: str
     record_id: str
     event_id: str
+    planned_time: Instant
     traceparent: str
 
 
@@ -75,8 +75,3 @@ class Conflicting:
 
 
 CommitOutcome = Committed | Conflicting | Refusal
-
-
-def in_progress() -> Refusal:
-    """The same key, or a row it needs, is still being worked on past the caller's wait."""
-    return Refusal(Reason.IN_PROGRESS)

@@ -116,7 +116,7 @@ class Commit:
         )
 
     def _plan(self, capability: OpenedCapability, claim: Claim, verdict: Granted | Refusal) -> CommitPlan:
-        receipt_id, record_id = self.identifiers.new(), self.identifiers.new()
+        receipt_id, record_id, now = self.identifiers.new(), self.identifiers.new(), self.clock.now()
         receipt = CommitReceipt(
             receipt_id=receipt_id,
             issuer=self.here.issuer,
@@ -124,7 +124,7 @@ class Commit:
             capability=capability.terms,
             capability_digest=capability.digest,
             request_fingerprint=claim.fingerprint,
-            commit_time=self.clock.now(),
+            commit_time=now,
         )
         refusal = verdict if isinstance(verdict, Refusal) else None
         return CommitPlan(
@@ -135,6 +135,7 @@ class Commit:
             receipt_id=receipt_id,
             record_id=record_id,
             event_id=self.identifiers.new(),
+            planned_time=now,
             traceparent="",
         )
 

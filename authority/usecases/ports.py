@@ -25,6 +25,14 @@ from authority.domain.statement import IssuerKey, KeyPurpose, Statement
 from authority.domain.validation import SignedValidation, ValidationReceipt
 
 
+class DependencyUnavailable(Exception):
+    """A fault, not a refusal: PostgreSQL is away, or what it answered is lost. The same call may be made again."""
+
+
+class Contention(Exception):
+    """A fault, not a refusal: concurrent changes kept colliding. The same call may be made again."""
+
+
 class Clock(Protocol):
     """The time. Injected everywhere, so that tests set it."""
 
@@ -103,6 +111,10 @@ class Statements(Protocol):
     def content_problem(self, content: bytes, media_type: str) -> str | None:
         """Why the content's form is refused (JSON must be RFC 8785 canonical, text UTF-8 without NUL), or None."""
         ...
+
+
+class NoSigningKey(Exception):
+    """No active key of the purpose covers what is to be signed, or its private key cannot be used here; says which."""
 
 
 class Signer(Protocol):

@@ -1,0 +1,171 @@
+"""The operator's acts, each with its audit event, withdrawals alone under their lock."""
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+import asyncpg
+
+from authority.domain.identity import PrincipalKind, Right
+from authority.domain.record import MemoryNamespace, Mode
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.statement import IssuerKey
+from authority.postgres import audit, rows
+from authority.postgres.audit import AuditEvent
+from authority.postgres.connections import Connection, Database
+from authority.postgres.sql import query
+from authority.usecases.administer import (
+    OPERATOR,
+    AlreadyThere,
+    ListedPolicy,
+    ListedPrincipal,
+    NewMemoryNamespace,
+    NewPrincipal,
+    NotThere,
+)
+
+AUTHORITY_ITSELF = TenantRef("capability-authority", "itself")
+"""Under this tenant the audit log keeps what belongs to none: issuer keys and policy bundles."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresAdministration:
+    """Implements `administer.Administration`."""
+
+    database: Database
+
+    async def add_principal(self, new: NewPrincipal, now: Instant) -> None:
+        """Registers the principal with its first key."""
+        tenant, ref = str(new.tenant), str(new.ref)
+        async with self._act(new.tenant, "principal.add", ref, "active", now) as connection:
+            rights = sorted(right.value for right in new.rights)
+            if not await connection.fetchval(query("insert_principal"), tenant, ref, new.kind.value, rights, now):
+                raise AlreadyThere(f"principal {ref} is registered in {tenant}")
+            key = rows.key_id_bytes(new.key_id)
+            if not await connection.fetchval(query("insert_principal_key"), tenant, key, ref, new.public_key, now):
+                raise AlreadyThere(f"key {new.key_id} belongs to a principal of {tenant} already")
+
+    async def list_principals(self, tenant: TenantRef) -> Sequence[ListedPrincipal]:
+        """Every principal of the tenant."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            found = await connection.fetch(query("principal_list"), str(tenant))
+        return [_listed(row) for row in found]
+
+    async def revoke_principal(self, tenant: TenantRef, ref: PrincipalRef, now: Instant) -> None:
+        """Withdraws the principal."""
+        async with self._act(tenant, "principal.revoke", str(ref), "revoked", now, withdraws=True) as connection:
+            if not await connection.fetchval(query("revoke_principal"), str(tenant), str(ref)):
+                raise NotThere(f"no active principal {ref} in {tenant}")
+
+    async def revoke_principal_key(self, tenant: TenantRef, key_id: str, now: Instant) -> None:
+        """Withdraws one key of a principal."""
+        async with self._act(tenant, "principal_key.revoke", key_id, "revoked", now, withdraws=True) as connection:
+            if not await connection.fetchval(query("revoke_principal_key"), str(tenant), rows.key_id_bytes(key_id)):
+                raise NotThere(f"no active key {key_id} in {tenant}")
+
+    async def add_namespace(self, new: NewMemoryNamespace, now: Instant) -> None:
+        """Makes the memory namespace."""
+        async with self._act(new.tenant, "memory_namespace.add", new.name, new.mode.value, now) as connection:
+            try:
+                added = await connection.fetchval(
+                    query("insert_memory_namespace"),
+                    str(new.tenant),
+                    new.name,
+                    new.mode.value,
+                    new.privileged,
+                    new.least_profile,
+                    new.default_visibility.value,
+                    new.policy_version,
+                    now,
+                )
+            except asyncpg.ForeignKeyViolationError as error:
+                raise NotThere(f"policy version sha256:{new.policy_version.hex()} is not loaded") from error
+            if not added:
+                raise AlreadyThere(f"memory namespace {new.name} exists in {new.tenant}")
+
+    async def list_namespaces(self, tenant: TenantRef) -> Sequence[MemoryNamespace]:
+        """Every memory namespace of the tenant."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            found = await connection.fetch(query("memory_namespace_list"), str(tenant))
+        return [rows.memory_namespace(row) for row in found]
+
+    async def set_mode(self, tenant: TenantRef, name: str, mode: Mode, now: Instant) -> None:
+        """Sets how unvalidated writes are treated."""
+        async with self._act(tenant, "memory_namespace.mode", name, mode.value, now, withdraws=True) as connection:
+            if not await connection.fetchval(query("set_memory_namespace_mode"), str(tenant), name, mode.value):
+                raise NotThere(f"no memory namespace {name} in {tenant}")
+
+    async def load_policy(self, version: bytes, bundle: str, now: Instant) -> None:
+        """Keeps the bundle under its digest."""
+        subject = f"sha256:{version.hex()}"
+        async with self._act(AUTHORITY_ITSELF, "policy.load", subject, "loaded", now) as connection:
+            await connection.execute(query("insert_policy_version"), version, bundle, now)
+
+    async def list_policies(self) -> Sequence[ListedPolicy]:
+        """Every loaded bundle."""
+        found = await self.database.pool.fetch(query("policy_version_list"))
+        return [ListedPolicy(row["version"], row["bytes"], row["load_time"]) for row in found]
+
+    async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:
+        """Puts the memory namespace under the bundle."""
+        subject = f"sha256:{version.hex()}"
+        async with self._act(tenant, "policy.activate", name, subject, now, withdraws=True) as connection:
+            try:
+                changed = await connection.fetchval(query("set_memory_namespace_policy"), str(tenant), name, version)
+            except asyncpg.ForeignKeyViolationError as error:
+                raise NotThere(f"policy version {subject} is not loaded") from error
+            if not changed:
+                raise NotThere(f"no memory namespace {name} in {tenant}")
+
+    async def add_issuer_key(self, key: IssuerKey, now: Instant) -> Sequence[str]:
+        """Adds the key and retires the one whose place it takes."""
+        scope = (str(key.tenant) if key.tenant else None, key.memory_namespace)
+        thumbprint = rows.key_id_bytes(key.key_id)
+        async with self._act(AUTHORITY_ITSELF, "issuer_key.add", key.key_id, "active", now) as connection:
+            await connection.execute(
+                query("insert_issuer_key"), thumbprint, key.public_key, key.purpose.value, *scope, now
+            )
+            retired = await connection.fetch(query("retire_issuer_keys"), key.purpose.value, thumbprint, *scope)
+        return [rows.key_id_text(row["key_id"]) for row in retired]
+
+    async def list_issuer_keys(self) -> Sequence[IssuerKey]:
+        """Every key of the authority."""
+        return [rows.issuer_key(row) for row in await self.database.pool.fetch(query("issuer_keys"))]
+
+    async def revoke_issuer_key(self, key_id: str, compromised_since: Instant, now: Instant) -> None:
+        """Withdraws the key in every tenant at once: it waits for every running commit."""
+        async with self._act(AUTHORITY_ITSELF, "issuer_key.revoke", key_id, "revoked", now) as connection:
+            await connection.execute(query("take_global_lock"))
+            thumbprint = rows.key_id_bytes(key_id)
+            if not await connection.fetchval(query("revoke_issuer_key"), thumbprint, compromised_since):
+                raise NotThere(f"no issuer key {key_id} that is not revoked already")
+
+    @contextlib.asynccontextmanager
+    async def _act(  # an act's parts, in the order of its audit event
+        self, tenant: TenantRef, kind: str, subject: str, next_state: str, now: Instant, *, withdraws: bool = False
+    ) -> AsyncIterator[Connection]:
+        async with self.database.transaction(tenant) as connection:
+            if withdraws:
+                await connection.execute(query("take_tenant_lock"), str(tenant))
+            yield connection
+            event = AuditEvent(
+                tenant=tenant,
+                kind=kind,
+                actor=OPERATOR,
+                subject=subject,
+                previous_state="",
+                next_state=next_state,
+                time=now,
+            )
+            await audit.append(connection, event)
+
+
+def _listed(row: rows.Row) -> ListedPrincipal:
+    return ListedPrincipal(
+        tenant=rows.tenant_ref(row["tenant"]),
+        ref=rows.principal_ref(row["principal"]),
+        kind=PrincipalKind(row["kind"]),
+        rights=frozenset(Right(right) for right in row["rights"]),
+        state=row["state"],
+        key_ids=tuple(rows.key_id_text(key) for key in row["key_ids"]),
+    )

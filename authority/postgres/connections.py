@@ -1,0 +1,135 @@
+"""Connections to PostgreSQL: one pool for each power, and transactions behind the tenant wall."""
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+import asyncpg
+from asyncpg.pool import PoolConnectionProxy
+
+from authority.domain.references import TenantRef
+from authority.domain.refusal import Refusal
+from authority.postgres.faults import as_fault
+
+Answer = TypeVar("Answer")
+
+Connection = PoolConnectionProxy[asyncpg.Record]
+
+_EPOCH_2000_MS = 946_684_800_000
+_CONNECT_TIMEOUT_S = 5.0
+
+
+class Power(Enum):
+    """The database roles that the service takes on, one for each pool (data.md, Rights)."""
+
+    COMMIT = "authority_commit"
+    PROPOSE = "authority_propose"
+    ISSUE = "authority_issue"
+    READ = "authority_read"
+    ADMIN = "authority_admin"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSettings:
+    """How many connections of one power, and how long a statement may run at all, in milliseconds."""
+
+    url: str
+    power: Power
+    most: int
+    statement_timeout_ms: int = 10_000
+
+
+async def connect_pool(settings: PoolSettings) -> "asyncpg.Pool[asyncpg.Record]":
+    """A pool whose connections have one power. Raises OSError or asyncpg.PostgresError when the server is away.
+
+    Every setting of a session is made when it begins or inside a transaction, so nothing has to be reset between
+    borrowers (case C08), and nothing is cancelled by the driver: a cancelled COMMIT may have happened (case C02).
+    """
+    return await asyncpg.create_pool(
+        settings.url,
+        min_size=0,
+        max_size=settings.most,
+        init=_teach_types,
+        reset=_nothing,
+        timeout=_CONNECT_TIMEOUT_S,
+        max_inactive_connection_lifetime=300,
+        server_settings={
+            "application_name": settings.power.value,
+            "role": settings.power.value,
+            "default_transaction_isolation": "read committed",
+            "statement_timeout": str(settings.statement_timeout_ms),
+            "idle_in_transaction_session_timeout": "10000",
+            "timezone": "UTC",
+        },
+    )
+
+
+async def _nothing(_: asyncpg.Connection[asyncpg.Record]) -> None:
+    """See connect_pool: there is nothing to reset."""
+
+
+async def _teach_types(connection: asyncpg.Connection[asyncpg.Record]) -> None:
+    """Instants are whole milliseconds, JSON is parsed: no naive datetime and no infinity can come back."""
+    await connection.set_type_codec(
+        "timestamptz", schema="pg_catalog", format="tuple", encoder=_to_microseconds, decoder=_to_milliseconds
+    )
+    await connection.set_type_codec("jsonb", schema="pg_catalog", encoder=json.dumps, decoder=json.loads)
+
+
+def _to_microseconds(milliseconds: int) -> tuple[int]:
+    return ((milliseconds - _EPOCH_2000_MS) * 1000,)
+
+
+def _to_milliseconds(value: tuple[int]) -> int:
+    return value[0] // 1000 + _EPOCH_2000_MS
+
+
+class Refused(Exception):
+    """Raised inside `Database.attempt`: nothing of the transaction stays, and the refusal is the answer."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason.name)
+        self.refusal = refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """One power over one database. Raises DependencyUnavailable and Contention, never a driver's error of that kind."""
+
+    pool: "asyncpg.Pool[asyncpg.Record]"
+
+    async def attempt(self, tenant: TenantRef, work: Callable[[Connection], Awaitable[Answer]]) -> Answer | Refusal:
+        """Does the work in one transaction: all of it, or nothing and the refusal it was ended with.
+
+        When the caller goes away during COMMIT, or the connection is lost there, it may have happened: every mutation
+        carries a request id, so that asking again finds out (case C02).
+        """
+        try:
+            async with self.transaction(tenant) as connection:
+                return await work(connection)
+        except Refused as refused:
+            return refused.refusal
+
+    @contextlib.asynccontextmanager
+    async def transaction(self, tenant: TenantRef, *, read_only: bool = False) -> AsyncIterator[Connection]:
+        """A READ COMMITTED transaction that sees one tenant.
+
+        It commits when the block ends and rolls back when it raises. An error inside must leave the block: swallowed,
+        it would silently turn the COMMIT into a ROLLBACK (case C04).
+        """
+        try:
+            async with self.pool.acquire() as connection, connection.transaction(readonly=read_only):
+                await connection.execute("select set_config('authority.tenants', $1, true)", str(tenant))
+                yield connection
+        except Exception as error:
+            fault = as_fault(error)
+            if fault is None:
+                raise
+            raise fault from error
+
+    async def close(self) -> None:
+        """Closes every connection once it is given back."""
+        await self.pool.close()

@@ -1,0 +1,138 @@
+"""What policy decided: drawn, read, judged and kept in one transaction."""
+
+from dataclasses import dataclass
+
+from authority.domain.decision import DecisionFacts, SignedDecision
+from authority.domain.reasons import Reason
+from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+from authority.domain.validation import SignedValidation
+from authority.postgres import audit, rows
+from authority.postgres.audit import AuditEvent
+from authority.postgres.connections import Connection, Database, Refused
+from authority.postgres.requests import claim_request
+from authority.postgres.sql import query
+from authority.usecases.ports import Clock, Decide, RequestMark, Statements
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresDecisions:
+    """Implements `ports.Decisions`."""
+
+    database: Database
+    statements: Statements
+    clock: Clock
+
+    async def decide(
+        self, mark: RequestMark, proposal_id: str, revision: int, holder: PrincipalRef, decide: Decide
+    ) -> SignedDecision | Refusal:
+        """The tenant's lock is shared before the sequence is drawn, and that before the facts are read.
+
+        So a withdrawal either is among the facts or has a later sequence (semantics §8).
+        """
+
+        async def work(connection: Connection) -> SignedDecision:
+            await connection.execute(query("share_tenant_lock"), str(mark.tenant))
+            answer = await self._answered(connection, mark)
+            if answer:
+                return await self._decided(connection, mark.tenant, answer)
+            sequence = await connection.fetchval(query("next_sequence"))
+            facts = await self._facts(connection, mark.tenant, proposal_id, revision, holder)
+            signed = decide(facts, sequence)
+            if isinstance(signed, Refusal):
+                raise Refused(signed)
+            earlier = await claim_request(connection, mark, signed.digest.hex(), self.clock.now())
+            if earlier:
+                return await self._decided(connection, mark.tenant, earlier)
+            await _insert(connection, mark, signed)
+            return signed
+
+        return await self.database.attempt(mark.tenant, work)
+
+    async def _answered(self, connection: Connection, mark: RequestMark) -> str | None:
+        row = await connection.fetchrow(query("request_by_id"), str(mark.tenant), str(mark.principal), mark.request_id)
+        if row and row["digest"] != mark.digest:
+            raise Refused(Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "request_id"}))
+        return str(row["answer"]) if row else None
+
+    async def _decided(self, connection: Connection, tenant: TenantRef, digest: str) -> SignedDecision:
+        found = await read_decision(connection, self.statements, tenant, bytes.fromhex(digest))
+        if found is None:
+            raise Refused(Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "request_id"}))
+        return found
+
+    async def _facts(
+        self, connection: Connection, tenant: TenantRef, proposal_id: str, revision: int, holder: PrincipalRef
+    ) -> DecisionFacts:
+        row = await connection.fetchrow(query("proposal_by_revision"), str(tenant), proposal_id, revision)
+        if row is None:
+            raise Refused(Refusal(Reason.NOT_FOUND))
+        proposal = rows.stored_proposal(row)
+        key = (str(tenant), proposal_id, proposal.revision.revision)
+        namespace = await connection.fetchrow(
+            query("bundle_of_namespace"), str(tenant), proposal.revision.memory_namespace
+        )
+        validation = await connection.fetchrow(query("newest_validation"), *key)
+        approvals = await connection.fetch(query("approvals_of_revision"), *key)
+        principal = await connection.fetchrow(query("active_principal"), str(tenant), str(holder))
+        if namespace is None:
+            raise Refused(Refusal(Reason.NOT_FOUND))
+        return DecisionFacts(
+            proposal=proposal,
+            is_newest_revision=proposal.revision.revision == row["current_revision"],
+            validation=open_validation(self.statements, validation),
+            approvals=tuple(rows.approval(approval) for approval in approvals),
+            namespace=rows.memory_namespace(namespace),
+            holder=rows.principal(principal) if principal else None,
+            bundle=namespace["bundle"],
+        )
+
+
+def open_validation(statements: Statements, row: rows.Row | None) -> SignedValidation | None:
+    """The stored validation receipt, or None when there is none."""
+    opened = statements.open_validation(rows.statement(row)) if row else None
+    return None if isinstance(opened, Refusal) else opened
+
+
+async def read_decision(
+    connection: Connection, statements: Statements, tenant: TenantRef, digest: bytes
+) -> SignedDecision | None:
+    """The stored decision receipt with that digest."""
+    row = await connection.fetchrow(query("decision_by_digest"), str(tenant), digest)
+    opened = statements.open_decision(rows.statement(row)) if row else None
+    return None if isinstance(opened, Refusal) else opened
+
+
+async def _insert(connection: Connection, mark: RequestMark, signed: SignedDecision) -> None:
+    receipt, statement = signed.receipt, signed.statement
+    await connection.execute(
+        query("insert_decision"),
+        str(receipt.tenant),
+        signed.digest,
+        receipt.decision_id,
+        receipt.proposal_id,
+        receipt.proposal_revision,
+        receipt.memory_namespace,
+        str(receipt.holder),
+        receipt.validation_receipt_digest,
+        receipt.policy_version,
+        receipt.outcome.value,
+        receipt.sequence,
+        statement.payload_type,
+        statement.payload,
+        rows.key_id_bytes(statement.key_id),
+        statement.signature,
+        receipt.decide_time,
+        receipt.expire_time,
+    )
+    event = AuditEvent(
+        tenant=receipt.tenant,
+        kind="policy.decide",
+        actor=mark.principal,
+        subject=f"{receipt.proposal_id}:{receipt.proposal_revision}",
+        previous_state="",
+        next_state=receipt.outcome.value,
+        time=receipt.decide_time,
+        correlation_id=receipt.correlation_id,
+    )
+    await audit.append(connection, event)

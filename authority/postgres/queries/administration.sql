@@ -1,0 +1,73 @@
+-- name: insert_principal
+-- No row when it is registered already.
+insert into authority.principal (tenant, principal, kind, rights, state, create_time)
+values ($1, $2, $3, $4, 'active', $5)
+on conflict on constraint principal_key_ do nothing
+returning principal
+
+-- name: insert_principal_key
+-- No row when the key belongs to a principal already.
+insert into authority.principal_key (tenant, key_id, principal, public_key, state, create_time)
+values ($1, $2, $3, $4, 'active', $5)
+on conflict on constraint principal_key_one_owner do nothing
+returning key_id
+
+-- name: principal_list
+select p.tenant, p.principal, p.kind, p.rights, p.state, p.create_time,
+  coalesce(array_agg(k.key_id order by k.create_time) filter (where k.state = 'active'), '{}') as key_ids
+from authority.principal p
+left join authority.principal_key k on k.tenant = p.tenant and k.principal = p.principal
+where p.tenant = $1
+group by p.tenant, p.principal
+order by p.principal
+
+-- name: revoke_principal
+update authority.principal set state = 'revoked' where tenant = $1 and principal = $2 and state = 'active'
+returning principal
+
+-- name: revoke_principal_key
+update authority.principal_key set state = 'revoked' where tenant = $1 and key_id = $2 and state = 'active'
+returning key_id
+
+-- name: insert_memory_namespace
+-- No row when it exists already.
+insert into authority.memory_namespace (
+  tenant, name, mode, privileged, least_profile, default_visibility, policy_version, create_time)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
+on conflict on constraint memory_namespace_key do nothing
+returning name
+
+-- name: memory_namespace_list
+select tenant, name, mode, privileged, least_profile, default_visibility, policy_version
+from authority.memory_namespace where tenant = $1 order by name
+
+-- name: set_memory_namespace_mode
+update authority.memory_namespace set mode = $3 where tenant = $1 and name = $2
+returning name
+
+-- name: set_memory_namespace_policy
+update authority.memory_namespace set policy_version = $3 where tenant = $1 and name = $2
+returning name
+
+-- name: insert_policy_version
+insert into authority.policy_version (version, bundle, load_time) values ($1, $2, $3)
+on conflict on constraint policy_version_key do nothing
+
+-- name: policy_version_list
+select version, octet_length(bundle) as bytes, load_time from authority.policy_version order by load_time, version
+
+-- name: insert_issuer_key
+insert into authority.issuer_key (key_id, public_key, purpose, state, tenant, memory_namespace, create_time)
+values ($1, $2, $3, 'active', $4, $5, $6)
+
+-- name: retire_issuer_keys
+-- The other active keys of the same purpose and scope sign nothing new from now on.
+update authority.issuer_key set state = 'retiring'
+where purpose = $1 and state = 'active' and key_id <> $2
+  and tenant is not distinct from $3 and memory_namespace is not distinct from $4
+returning key_id
+
+-- name: revoke_issuer_key
+update authority.issuer_key set state = 'revoked', compromised_since_time = $2
+where key_id = $1 and state <> 'revoked'
+returning key_id

@@ -1,0 +1,5 @@
+-- name: commit
+-- Many plans in, one outcome each out, in order.
+select ordinal, outcome, reason, term, receipt_id, record_id, fingerprint, payload_type, payload, key_id, signature
+from authority.commit($1::authority.commit_plan[], $2, $3, $4)
+order by ordinal

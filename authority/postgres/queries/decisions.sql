@@ -1,0 +1,42 @@
+-- name: bundle_of_namespace
+-- The memory namespace with its active policy bundle.
+select n.tenant, n.name, n.mode, n.privileged, n.least_profile, n.default_visibility, n.policy_version, v.bundle
+from authority.memory_namespace n
+join authority.policy_version v on v.version = n.policy_version
+where n.tenant = $1 and n.name = $2
+
+-- name: insert_decision
+insert into authority.decision_receipt (
+  tenant, digest, decision_id, proposal_id, revision, memory_namespace, holder, validation_receipt_digest,
+  policy_version, outcome, sequence, payload_type, payload, key_id, signature, decide_time, expire_time)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+
+-- name: decision_by_digest
+select digest, payload_type, payload, key_id, signature
+from authority.decision_receipt where tenant = $1 and digest = $2
+
+-- name: insert_capability
+-- No row when the key has a live capability already.
+insert into authority.capability (
+  tenant, capability_id, digest, holder, idempotency_key, fingerprint, proposal_id, revision, state, payload_type,
+  payload, key_id, signature, not_before_time, expire_time, issue_time)
+values ($1, $2, $3, $4, $5, $6, $7, $8, 'issued', $9, $10, $11, $12, $13, $14, $15)
+on conflict (tenant, holder, idempotency_key) where state = 'issued' do nothing
+returning capability_id
+
+-- name: capabilities_of_key
+-- What a holder's key was issued for, the live one last, locked.
+select capability_id, fingerprint, state, digest, payload_type, payload, key_id, signature, expire_time
+from authority.capability
+where tenant = $1 and holder = $2 and idempotency_key = $3
+order by state = 'issued', issue_time, capability_id
+for update
+
+-- name: expire_capability
+update authority.capability set state = 'expired' where tenant = $1 and capability_id = $2 and state = 'issued'
+
+-- name: receipt_of_capability
+select receipt_id from authority.commit_receipt where tenant = $1 and capability_id = $2
+
+-- name: receipt_of_proposal
+select receipt_id from authority.commit_receipt where tenant = $1 and proposal_id = $2

@@ -1,0 +1,122 @@
+-- name: share_global_lock
+-- Lets withdrawals of issuer keys wait for this transaction.
+select pg_advisory_xact_lock_shared(authority.global_lock())
+
+-- name: share_tenant_lock
+-- Lets withdrawals of the tenant wait for this transaction.
+select pg_advisory_xact_lock_shared(authority.tenant_lock($1))
+
+-- name: take_global_lock
+-- Waits for every running commit and keeps new ones out until this transaction ends.
+select pg_advisory_xact_lock(authority.global_lock())
+
+-- name: take_tenant_lock
+-- Waits for the tenant's running commits and keeps new ones out until this transaction ends.
+select pg_advisory_xact_lock(authority.tenant_lock($1))
+
+-- name: next_sequence
+-- The next place in the order of decisions, approvals and revocations.
+select nextval('authority.decision_sequence')
+
+-- name: memory_namespace_by_name
+select tenant, name, mode, privileged, least_profile, default_visibility, policy_version
+from authority.memory_namespace where tenant = $1 and name = $2
+
+-- name: lock_proposal_head
+-- The head, locked against other revisions, decisions and commits.
+select current_revision, state, receipt_id from authority.proposal_head
+where tenant = $1 and proposal_id = $2 for update
+
+-- name: insert_proposal_head
+-- No row when the proposal exists already.
+insert into authority.proposal_head (tenant, proposal_id, current_revision, state)
+values ($1, $2, 1, 'proposed')
+on conflict on constraint proposal_head_key do nothing
+returning current_revision
+
+-- name: advance_proposal_head
+-- The next revision takes the place of the current one, which is superseded by that.
+update authority.proposal_head set current_revision = $3, state = 'proposed' where tenant = $1 and proposal_id = $2
+
+-- name: set_proposal_state
+update authority.proposal_head set state = $3 where tenant = $1 and proposal_id = $2
+
+-- name: insert_proposal
+insert into authority.proposal (
+  tenant, proposal_id, revision, digest, memory_namespace, memory_type, content, content_digest, media_type, proposer,
+  proposer_kind, actor_chain, provenance, source_refs, subject_refs, evidence_digests, validator_profile, visibility,
+  valid_from_time, valid_until_time, record_expire_time, correlation_id, costs, supersedes_record_id, create_time)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+  $25)
+
+-- name: proposal_by_revision
+-- A revision, the current one for 0; older ones than the current are superseded.
+select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memory_type, q.content, q.content_digest,
+  q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs, q.subject_refs,
+  q.evidence_digests, q.validator_profile, q.visibility, q.valid_from_time, q.valid_until_time, q.record_expire_time,
+  q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, h.current_revision,
+  case when q.revision = h.current_revision then h.state else 'superseded' end as state
+from authority.proposal_head h
+join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_id
+  and q.revision = case when $3 = 0 then h.current_revision else $3 end
+where h.tenant = $1 and h.proposal_id = $2
+
+-- name: proposal_page
+-- Current revisions by proposal id, content left out; '' and null leave a filter away.
+select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memory_type, ''::bytea as content,
+  q.content_digest, q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs,
+  q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.valid_from_time, q.valid_until_time,
+  q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, h.current_revision, h.state
+from authority.proposal_head h
+join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_id and q.revision = h.current_revision
+where h.tenant = $1
+  and ($2 = '' or q.memory_namespace = $2)
+  and ($3::text is null or h.state = $3)
+  and ($4::text is null or q.proposer = $4)
+  and h.proposal_id > $5
+order by h.proposal_id
+limit $6
+
+-- name: duplicate_record
+-- The living record of the memory namespace with exactly this content.
+select r.record_id
+from authority.memory_record r
+where r.tenant = $1 and r.memory_namespace = $2 and r.content_digest = $3
+  and not exists (
+    select 1 from authority.tombstone t
+    where t.tenant = r.tenant and t.memory_namespace = r.memory_namespace and t.content_digest = r.content_digest
+      and t.sequence > r.decision_sequence)
+order by r.record_id
+limit 1
+
+-- name: insert_validation
+insert into authority.validation_receipt (
+  tenant, digest, validation_id, proposal_id, revision, memory_namespace, validator_profile, validator_profile_version,
+  outcome, sequence, payload_type, payload, key_id, signature, validate_time, expire_time)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+
+-- name: newest_validation
+-- The newest validation receipt of a revision.
+select digest, payload_type, payload, key_id, signature
+from authority.validation_receipt
+where tenant = $1 and proposal_id = $2 and revision = $3
+order by sequence desc
+limit 1
+
+-- name: validation_by_digest
+select digest, payload_type, payload, key_id, signature
+from authority.validation_receipt where tenant = $1 and digest = $2
+
+-- name: insert_approval
+insert into authority.approval_decision (
+  tenant, reference, proposal_id, revision, proposal_digest, validation_receipt_digest, verdict, decided_by, note,
+  sequence, decide_time, expire_time)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+
+-- name: approvals_of_revision
+-- The decisions on a revision in the order in which they were taken.
+select tenant, reference, proposal_id, revision, proposal_digest, validation_receipt_digest, verdict, decided_by, note,
+  decide_time, expire_time
+from authority.approval_decision
+where tenant = $1 and proposal_id = $2 and revision = $3
+order by sequence

@@ -1,0 +1,41 @@
+"""Reads learned memory. Visibility and validity are filtered inside the query (semantics §8)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from authority.domain.record import MemoryRecord
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.postgres import rows
+from authority.postgres.connections import Database
+from authority.postgres.proposals import FIRST_ID
+from authority.postgres.sql import query
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresRecords:
+    """Implements `ports.Records`."""
+
+    database: Database
+
+    async def get(self, tenant: TenantRef, record_id: str, reader: PrincipalRef, now: Instant) -> MemoryRecord | None:
+        """The record when it is visible to the reader."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            row = await connection.fetchrow(query("record_by_id"), str(tenant), record_id, str(reader), now)
+        return rows.memory_record(row) if row else None
+
+    async def page(
+        self,
+        tenant: TenantRef,
+        *,
+        memory_namespace: str,
+        reader: PrincipalRef,
+        after: str,
+        size: int,
+        now: Instant,
+    ) -> Sequence[MemoryRecord]:
+        """Visible records in the order of their ids."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            found = await connection.fetch(
+                query("record_page"), str(tenant), memory_namespace, str(reader), now, after or FIRST_ID, size
+            )
+        return [rows.memory_record(row) for row in found]

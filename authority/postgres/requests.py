@@ -1,0 +1,27 @@
+"""Request ids: the same request again is answered with what it made; another one under its id is a conflict."""
+
+from authority.domain.reasons import Reason
+from authority.domain.references import Instant
+from authority.domain.refusal import Refusal
+from authority.postgres.connections import Connection, Refused
+from authority.postgres.sql import query
+from authority.usecases.ports import RequestMark
+
+
+async def claim_request(connection: Connection, mark: RequestMark, answer: str, now: Instant) -> str | None:
+    """None when the id is ours from now on, else the answer that it was given first.
+
+    `answer` is the key of what this transaction is about to make. Waits while another transaction uses the same id.
+    Raises Refused with IDEMPOTENCY_CONFLICT when the id was used for another request.
+    """
+    tenant, principal = str(mark.tenant), str(mark.principal)
+    claimed = await connection.fetchval(
+        query("claim_request"), tenant, principal, mark.request_id, mark.digest, answer, now
+    )
+    if claimed is not None:
+        return None
+    # A new statement and so a new snapshot: the row that was in our way is durable and visible.
+    row = await connection.fetchrow(query("request_by_id"), tenant, principal, mark.request_id)
+    if row is None or row["digest"] != mark.digest:
+        raise Refused(Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "request_id"}))
+    return str(row["answer"])

@@ -1,0 +1,165 @@
+"""What validators and persons say of a revision, kept under the lock of its head."""
+
+from dataclasses import dataclass, replace
+
+from authority.domain.decision import Approval, ApprovalVerdict
+from authority.domain.proposal import ProposalState
+from authority.domain.reasons import Reason
+from authority.domain.references import Instant, TenantRef
+from authority.domain.refusal import Refusal, malformed
+from authority.domain.validation import SignedValidation
+from authority.postgres import audit, rows
+from authority.postgres.audit import AuditEvent
+from authority.postgres.connections import Connection, Database, Refused
+from authority.postgres.requests import claim_request
+from authority.postgres.sql import query
+from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark, Statements
+
+_APPROVABLE = (ProposalState.VALIDATED, ProposalState.APPROVED)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresValidations:
+    """Implements `ports.Validations`."""
+
+    database: Database
+    statements: Statements
+
+    async def duplicate_of(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> str | None:
+        """The living record that holds exactly this content."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            found = await connection.fetchval(query("duplicate_record"), str(tenant), memory_namespace, content_digest)
+        return str(found) if found else None
+
+    async def keep(
+        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
+    ) -> RecordedValidation | Refusal:
+        """Keeps the receipt and moves the revision on; an approval of an earlier validation no longer counts."""
+        receipt = signed.receipt
+
+        async def work(connection: Connection) -> RecordedValidation:
+            earlier = await claim_request(
+                connection, mark, f"{signed.digest.hex()}:{state.value}", receipt.validate_time
+            )
+            if earlier:
+                return await self._answer_again(connection, mark.tenant, earlier)
+            previous = await lock_current(connection, mark.tenant, receipt.proposal_id, receipt.proposal_revision)
+            await _insert_validation(connection, signed)
+            await _move(connection, mark.tenant, receipt.proposal_id, state)
+            event = _event(mark, "validate", receipt.proposal_id, previous, state, receipt.validate_time)
+            await audit.append(connection, event)
+            return RecordedValidation(signed, state)
+
+        return await self.database.attempt(mark.tenant, work)
+
+    async def _answer_again(self, connection: Connection, tenant: TenantRef, answer: str) -> RecordedValidation:
+        digest, _, state = answer.partition(":")
+        row = await connection.fetchrow(query("validation_by_digest"), str(tenant), bytes.fromhex(digest))
+        opened = self.statements.open_validation(rows.statement(row)) if row else malformed("request_id", "used before")
+        if isinstance(opened, Refusal):
+            raise Refused(opened)
+        return RecordedValidation(opened, ProposalState(state))
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresApprovals:
+    """Implements `ports.Approvals`."""
+
+    database: Database
+
+    async def decide(self, mark: RequestMark, approval: Approval, state: ProposalState) -> RecordedApproval | Refusal:
+        """Keeps the decision. One against takes the tenant's lock alone: no commit that ignores it can still land."""
+
+        async def work(connection: Connection) -> RecordedApproval:
+            withdraws = approval.verdict is not ApprovalVerdict.APPROVE
+            await connection.execute(query("take_tenant_lock" if withdraws else "share_tenant_lock"), str(mark.tenant))
+            answer = f"{approval.reference}:{state.value}"
+            earlier = await claim_request(connection, mark, answer, approval.decide_time)
+            if earlier:
+                reference, _, kept_state = earlier.partition(":")
+                return RecordedApproval(reference, ProposalState(kept_state))
+            proposal_id, verb = approval.proposal_id, approval.verdict.value
+            previous = await lock_current(connection, mark.tenant, proposal_id, approval.proposal_revision)
+            await _insert_approval(connection, mark.tenant, previous, approval)
+            await _move(connection, mark.tenant, proposal_id, state)
+            await audit.append(connection, _event(mark, verb, proposal_id, previous, state, approval.decide_time))
+            return RecordedApproval(approval.reference, state)
+
+        return await self.database.attempt(mark.tenant, work)
+
+
+async def lock_current(connection: Connection, tenant: TenantRef, proposal_id: str, revision: int) -> ProposalState:
+    """Locks the head and answers with the revision's state. Raises Refused unless it is current and uncommitted."""
+    head = await connection.fetchrow(query("lock_proposal_head"), str(tenant), proposal_id)
+    if head is None:
+        raise Refused(Refusal(Reason.NOT_FOUND))
+    if head["current_revision"] != revision:
+        raise Refused(Refusal(Reason.NOT_VALIDATED, {"problem": "a newer revision superseded it"}))
+    if head["receipt_id"] is not None:
+        raise Refused(Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": str(head["receipt_id"])}))
+    return ProposalState(head["state"])
+
+
+async def _move(connection: Connection, tenant: TenantRef, proposal_id: str, state: ProposalState) -> None:
+    await connection.execute(query("set_proposal_state"), str(tenant), proposal_id, state.value)
+
+
+def _event(
+    mark: RequestMark, verb: str, proposal_id: str, previous: ProposalState, state: ProposalState, time: Instant
+) -> AuditEvent:
+    return AuditEvent(
+        tenant=mark.tenant,
+        kind=f"proposal.{verb}",
+        actor=mark.principal,
+        subject=proposal_id,
+        previous_state=previous.value,
+        next_state=state.value,
+        time=time,
+    )
+
+
+async def _insert_validation(connection: Connection, signed: SignedValidation) -> None:
+    receipt, statement = signed.receipt, signed.statement
+    await connection.execute(
+        query("insert_validation"),
+        str(receipt.tenant),
+        signed.digest,
+        receipt.validation_id,
+        receipt.proposal_id,
+        receipt.proposal_revision,
+        receipt.memory_namespace,
+        receipt.validator_profile,
+        receipt.validator_profile_version,
+        receipt.outcome.value,
+        await connection.fetchval(query("next_sequence")),
+        statement.payload_type,
+        statement.payload,
+        rows.key_id_bytes(statement.key_id),
+        statement.signature,
+        receipt.validate_time,
+        receipt.expire_time,
+    )
+
+
+async def _insert_approval(connection: Connection, tenant: TenantRef, state: ProposalState, approval: Approval) -> None:
+    row = await connection.fetchrow(
+        query("newest_validation"), str(tenant), approval.proposal_id, approval.proposal_revision
+    )
+    if row is None or (approval.verdict is ApprovalVerdict.APPROVE and state not in _APPROVABLE):
+        raise Refused(Refusal(Reason.NOT_VALIDATED))
+    on_validation = replace(approval, validation_receipt_digest=row["digest"])
+    await connection.execute(
+        query("insert_approval"),
+        str(tenant),
+        on_validation.reference,
+        on_validation.proposal_id,
+        on_validation.proposal_revision,
+        on_validation.proposal_digest,
+        on_validation.validation_receipt_digest,
+        on_validation.verdict.value,
+        str(on_validation.decided_by),
+        on_validation.note,
+        await connection.fetchval(query("next_sequence")),
+        on_validation.decide_time,
+        on_validation.expire_time,
+    )
