@@ -132,7 +132,7 @@ class PostgresAdministration:
         """Every key of the authority."""
         return [rows.issuer_key(row) for row in await self.database.pool.fetch(query("issuer_keys"))]
 
-    async def revoke_issuer_key(self, key_id: str, compromised_since: Instant, now: Instant) -> None:
+    async def revoke_issuer_key(self, key_id: str, compromised_since: Instant | None, now: Instant) -> None:
         """Withdraws the key in every tenant at once: it waits for every running commit."""
         async with self._act(AUTHORITY_ITSELF, "issuer_key.revoke", key_id, "revoked", now) as connection:
             await connection.execute(query("take_global_lock"))

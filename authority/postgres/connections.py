@@ -5,7 +5,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
@@ -16,7 +16,7 @@ from authority.postgres.faults import as_fault
 
 Answer = TypeVar("Answer")
 
-Connection = PoolConnectionProxy[asyncpg.Record]
+Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 
 _EPOCH_2000_MS = 946_684_800_000
 _CONNECT_TIMEOUT_S = 5.0
@@ -67,11 +67,11 @@ async def connect_pool(settings: PoolSettings) -> "asyncpg.Pool[asyncpg.Record]"
     )
 
 
-async def _nothing(_: asyncpg.Connection[asyncpg.Record]) -> None:
+async def _nothing(_: "asyncpg.Connection[asyncpg.Record]") -> None:
     """See connect_pool: there is nothing to reset."""
 
 
-async def _teach_types(connection: asyncpg.Connection[asyncpg.Record]) -> None:
+async def _teach_types(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
     """Instants are whole milliseconds, JSON is parsed: no naive datetime and no infinity can come back."""
     await connection.set_type_codec(
         "timestamptz", schema="pg_catalog", format="tuple", encoder=_to_microseconds, decoder=_to_milliseconds

@@ -124,6 +124,9 @@ class Administration(Protocol):
         """Every key of the authority."""
         ...
 
-    async def revoke_issuer_key(self, key_id: str, compromised_since: Instant, now: Instant) -> None:
-        """Irreversible: nothing that the key signed verifies any more. Raises NotThere."""
+    async def revoke_issuer_key(self, key_id: str, compromised_since: Instant | None, now: Instant) -> None:
+        """Irreversible: nothing that the key signed verifies any more. Raises NotThere.
+
+        `compromised_since` is what clients are told of when the key fell into other hands, None when it did not.
+        """
         ...

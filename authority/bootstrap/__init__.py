@@ -1,0 +1,1 @@
+"""The only wiring: which adapter stands behind which port."""

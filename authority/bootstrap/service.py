@@ -1,0 +1,224 @@
+"""Wires the service: PostgreSQL, Redis, keys and policy behind the use cases, the use cases behind gRPC."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import grpc
+import structlog
+
+from authority.bootstrap.system import SystemClock, TimeOrderedIds
+from authority.config import Settings
+from authority.domain.verify import Here
+from authority.policy.engine import CedarPolicyEngine
+from authority.postgres.capabilities import PostgresCapabilities
+from authority.postgres.committer import CommitterSettings, PostgresCommitter
+from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
+from authority.postgres.decisions import PostgresDecisions
+from authority.postgres.proposals import PostgresProposals
+from authority.postgres.receipts import PostgresReceipts
+from authority.postgres.records import PostgresRecords
+from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
+from authority.postgres.reviews import PostgresApprovals, PostgresValidations
+from authority.redis.connection import connect, inspect_server
+from authority.redis.leases import RedisLeases
+from authority.redis.link import LinkSettings, RedisLink
+from authority.redis.names import KeyNames
+from authority.redis.nonces import RedisNonces
+from authority.rpc.server import RpcServer, ServerOptions
+from authority.rpc.use_cases import UseCases
+from authority.signing.key_folder import KeyFolder
+from authority.signing.key_ring import KeyRing
+from authority.signing.page_tokens import SealedPageTokens
+from authority.signing.signer import KeyedSigner
+from authority.signing.statements import StatementReader
+from authority.usecases.admit import Admit
+from authority.usecases.authenticate import Authenticate
+from authority.usecases.commit import Commit
+from authority.usecases.create_proposal import CreateProposal
+from authority.usecases.decide_proposal import DecideProposal
+from authority.usecases.evaluate_policy import EvaluatePolicy
+from authority.usecases.issue import Issue
+from authority.usecases.paging import Pages
+from authority.usecases.ports import Clock, Identifiers
+from authority.usecases.read_key_set import GetKeySet
+from authority.usecases.read_proposals import GetProposal, ListProposals
+from authority.usecases.read_receipts import GetReceipt, ListReceipts
+from authority.usecases.read_records import GetRecord, ListRecords
+from authority.usecases.validate_proposal import ValidateProposal
+from authority.usecases.verify_capability import VerifyCapability
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A wired service. `port` is where it listens once `run` has begun."""
+
+    server: RpcServer
+    port: int
+    link: RedisLink
+    drain_s: float
+
+    async def run(self, stop: asyncio.Event, ready: asyncio.Event | None = None) -> None:
+        """Serves until `stop` is set: then no longer says it serves, lets running calls end, and returns."""
+        await self.server.start()
+        await self.server.set_serving(serving=True)
+        if ready:
+            ready.set()
+        await stop.wait()
+        await self.server.stop(self.drain_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Databases:
+    commit: Database
+    propose: Database
+    issue: Database
+    read: Database
+
+
+@contextlib.asynccontextmanager
+async def open_service(
+    settings: Settings, clock: Clock | None = None, identifiers: Identifiers | None = None
+) -> AsyncIterator[Service]:
+    """A service over the servers that the settings name; everything is closed in order when the block ends.
+
+    Raises OSError or asyncpg.PostgresError when PostgreSQL is away, signing faults when the key folder cannot be
+    used, PlaintextRefused for an address that needs TLS. Redis may be away: commits go on without it.
+    """
+    clock, identifiers = clock or SystemClock(), identifiers or TimeOrderedIds()
+    async with contextlib.AsyncExitStack() as stack:
+        databases = await _open_databases(stack, settings)
+        issuer_keys = PostgresIssuerKeys(databases.read)
+        folder = KeyFolder(settings.keys)
+        ring = KeyRing(folder)
+        ring.replace(await issuer_keys.load())
+        for fault in ring.signing_faults():
+            _log.warning("cannot sign", fault=fault)
+        link, names = await _open_redis(stack, settings, await issuer_keys.generation(), clock)
+        committer = PostgresCommitter(
+            databases.commit, clock, CommitterSettings(settings.issuer, clock_bound_ms=settings.clock_bound_ms)
+        )
+        stack.push_async_callback(committer.close)
+        await stack.enter_async_context(_refreshing(ring, issuer_keys, settings.key_refresh_s))
+        use_cases = _use_cases(
+            settings,
+            databases,
+            ring,
+            committer,
+            _Hasteners(
+                RedisLeases(link, names, lease_ms=settings.lease_ms, replay_ms=settings.replay_ms),
+                RedisNonces(link, names),
+            ),
+            clock,
+            identifiers,
+        )
+        server = RpcServer(
+            use_cases,
+            settings.audience,
+            ServerOptions(deadline_cap=settings.deadline_cap_s, reflection=settings.reflection),
+        )
+        port = server.bind(settings.listen, _credentials(settings))
+        yield Service(server, port, link, settings.drain_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hasteners:
+    leases: RedisLeases
+    nonces: RedisNonces
+
+
+async def _open_databases(stack: contextlib.AsyncExitStack, settings: Settings) -> _Databases:
+    async def opened(power: Power, most: int) -> Database:
+        database = Database(await connect_pool(PoolSettings(settings.database_url.get_secret_value(), power, most)))
+        stack.push_async_callback(database.close)
+        return database
+
+    return _Databases(
+        commit=await opened(Power.COMMIT, settings.commit_connections),
+        propose=await opened(Power.PROPOSE, settings.connections),
+        issue=await opened(Power.ISSUE, settings.connections),
+        read=await opened(Power.READ, settings.connections),
+    )
+
+
+async def _open_redis(
+    stack: contextlib.AsyncExitStack, settings: Settings, generation: str, clock: Clock
+) -> tuple[RedisLink, KeyNames]:
+    client = connect(settings.redis_url.get_secret_value())
+    for warning in (await inspect_server(client, clock)).warnings:
+        _log.warning(warning)
+    names = KeyNames(generation)
+    link = RedisLink(client, names, clock, LinkSettings(wait_ms=settings.redis_wait_ms))
+    stack.push_async_callback(link.aclose)
+    return link, names
+
+
+@contextlib.asynccontextmanager
+async def _refreshing(ring: KeyRing, issuer_keys: PostgresIssuerKeys, every_s: float) -> AsyncIterator[None]:
+    """Reads the issuer keys again and again, so that a revoked key stops verifying here within seconds (case E09)."""
+
+    async def refresh() -> None:
+        while True:
+            await asyncio.sleep(every_s)
+            try:
+                ring.replace(await issuer_keys.load())
+            except Exception as error:  # noqa: BLE001 - whatever it is, the next turn may fare better
+                _log.warning("issuer keys could not be read again", error=type(error).__name__)
+
+    task = asyncio.create_task(refresh())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def _use_cases(
+    settings: Settings,
+    databases: _Databases,
+    ring: KeyRing,
+    committer: PostgresCommitter,
+    hasteners: _Hasteners,
+    clock: Clock,
+    identifiers: Identifiers,
+) -> UseCases:
+    here = Here(settings.issuer, settings.audience)
+    reader = StatementReader(ring)
+    signer = KeyedSigner(ring, reader, settings.issuer)
+    admit = Admit(hasteners.nonces)
+    pages = Pages(SealedPageTokens.from_folder(settings.keys), clock)
+    proposing, reading = PostgresProposals(databases.propose), PostgresProposals(databases.read)
+    validations = PostgresValidations(databases.propose, reader)
+    capabilities = PostgresCapabilities(databases.issue, reader)
+    receipts = PostgresReceipts(databases.read)
+    records = PostgresRecords(databases.read)
+    decisions = PostgresDecisions(databases.issue, reader, clock)
+    approvals = PostgresApprovals(databases.propose)
+    return UseCases(
+        authenticate=Authenticate(reader, PostgresRegistry(databases.read), clock),
+        issue=Issue(admit, reader, signer, capabilities, clock, identifiers, here),
+        verify_capability=VerifyCapability(admit, reader, capabilities, clock, here),
+        commit=Commit(admit, reader, signer, hasteners.leases, committer, clock, identifiers, here),
+        get_receipt=GetReceipt(admit, reader, signer, receipts, clock),
+        list_receipts=ListReceipts(admit, receipts, pages),
+        get_key_set=GetKeySet(ring, here),
+        create_proposal=CreateProposal(admit, reader, proposing, clock, identifiers),
+        get_proposal=GetProposal(admit, reading),
+        list_proposals=ListProposals(admit, reading, pages),
+        validate_proposal=ValidateProposal(admit, reader, signer, proposing, validations, clock, identifiers, here),
+        decide_proposal=DecideProposal(admit, proposing, approvals, clock, identifiers),
+        evaluate_policy=EvaluatePolicy(admit, signer, decisions, CedarPolicyEngine(), clock, identifiers, here),
+        get_record=GetRecord(admit, records, clock),
+        list_records=ListRecords(admit, records, pages, clock),
+    )
+
+
+def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    if settings.tls_certificate is None or settings.tls_private_key is None:
+        return None
+    pair = (settings.tls_private_key.read_bytes(), settings.tls_certificate.read_bytes())
+    return grpc.ssl_server_credentials([pair])

@@ -1,0 +1,108 @@
+"""Settings, typed and validated once: `AUTHORITY_…` in the environment wins over the file AUTHORITY_CONFIG names."""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+_ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,255}$"  # Rust: matches at the very end only
+_CONFIG_FILE = "AUTHORITY_CONFIG"
+
+
+class SettingsError(Exception):
+    """A setting is missing or wrong. The message names each and what to do."""
+
+
+class Settings(BaseSettings):
+    """What an operator can set. Every one has a default that is right on one machine, but the two servers."""
+
+    model_config = SettingsConfigDict(env_prefix="AUTHORITY_", extra="forbid", frozen=True)
+
+    database_url: SecretStr
+    """`postgresql://` URL of a login that may take on the service's four roles (authority_service)."""
+    admin_database_url: SecretStr | None = None
+    """`postgresql://` URL for `migrate` and the operator's acts: a role that may create roles and schemas."""
+    redis_url: SecretStr
+    """`redis://`, `rediss://` or `unix://` URL."""
+
+    listen: str = "127.0.0.1:50151"
+    """`host:port`; plaintext on loopback only."""
+    tls_certificate: Path | None = None
+    """PEM file with the server's certificate chain."""
+    tls_private_key: Path | None = None
+    """PEM file with its private key, readable by the service alone."""
+    reflection: bool = False
+    """Whether clients may ask for the contract over gRPC reflection."""
+
+    issuer: str = Field("capability-authority", pattern=_ID)
+    """Who signs: the issuer named in every statement, which clients pin."""
+    audience: str = Field("capability-authority", pattern=_ID)
+    """Whom capabilities and Invocations must name to be accepted here."""
+    keys: Path = Path("keys")
+    """Folder with the authority's private keys, mode 0700."""
+
+    commit_connections: int = Field(4, ge=1, le=64)
+    """Database connections that commit; as many calls of the commit function are under way at once."""
+    connections: int = Field(8, ge=1, le=64)
+    """Database connections for each of proposing, issuing and reading, at most."""
+    clock_bound_ms: int = Field(5_000, ge=100, le=600_000)
+    """How far this machine's clock may be off the database's before commits are refused."""
+    key_refresh_s: float = Field(2.0, gt=0, le=60)
+    """How often issuer keys are read again: so long a revoked key may still verify outside of commits."""
+    lease_ms: int = Field(10_000, ge=1_000, le=120_000)
+    """How long an unfinished commit is seen as running in Redis."""
+    replay_ms: int = Field(24 * 3_600_000, ge=1_000)
+    """How long a settled receipt is answered from Redis."""
+    redis_wait_ms: int = Field(50, ge=1, le=5_000)
+    """How long Redis is waited for; commits go on without it."""
+    deadline_cap_s: float = Field(30.0, gt=0, le=300)
+    """The longest that any call may take, whatever its caller allows."""
+    drain_s: float = Field(10.0, ge=0, le=300)
+    """How long running calls may take to end after SIGTERM."""
+
+    log_format: Literal["console", "json"] = "console"
+    """How logs are written to standard error."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """What is logged at least."""
+
+    @field_validator("database_url", "admin_database_url")
+    @classmethod
+    def _is_postgres(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None and not url.get_secret_value().startswith("postgresql://"):
+            raise ValueError("must begin with postgresql://")
+        return url
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic calls it by name
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic calls it by name
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, environment, file: in this order."""
+        file = os.environ.get(_CONFIG_FILE)
+        sources = (init_settings, env_settings)
+        return (*sources, TomlConfigSettingsSource(settings_cls, Path(file))) if file else sources
+
+
+def load_settings(**overrides: object) -> Settings:
+    """The settings of this process. Raises SettingsError, whose message names each variable and the remedy."""
+    file = os.environ.get(_CONFIG_FILE)
+    if file and not Path(file).is_file():
+        raise SettingsError(f"{_CONFIG_FILE} names {file}, which is no file: correct it or unset it")
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]  # pydantic judges the types
+    except ValidationError as error:
+        raise SettingsError("\n".join(_sentence(detail) for detail in error.errors())) from None
+
+
+def _sentence(detail: object) -> str:
+    assert isinstance(detail, dict)
+    name = "AUTHORITY_" + "_".join(str(part) for part in detail["loc"]).upper()
+    if detail["type"] == "missing":
+        return f"{name} is not set: set it, or start with --embedded"
+    return f"{name}: {detail['msg']}"
