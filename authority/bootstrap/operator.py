@@ -3,6 +3,11 @@
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+from pydantic import SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from authority.bootstrap.system import SystemClock
 from authority.config import Settings, SettingsError
@@ -13,10 +18,42 @@ from authority.postgres.connections import Database, PoolSettings, Power, connec
 from authority.signing.key_folder import KeyFolder
 from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
-from authority.usecases.ports import Clock
+from authority.usecases.ports import Clock, DependencyUnavailable
 
 FIRST_PURPOSES = (KeyPurpose.CAPABILITY, KeyPurpose.RECEIPT, KeyPurpose.VALIDATION, KeyPurpose.DECISION)
 """What an authority signs from its first day."""
+
+
+class DatabaseUnusable(Exception):
+    """The operator's database is away, or not in the state that the act needs; the message names the remedy."""
+
+
+class OperatorSettings(BaseSettings):
+    """The few of the settings that an operator's command needs: it runs also where the service does not."""
+
+    model_config = SettingsConfigDict(env_prefix="AUTHORITY_", extra="ignore", frozen=True)
+
+    admin_database_url: SecretStr | None = None
+    keys: Path = Path("keys")
+    issuer: str = "capability-authority"
+    audience: str = "capability-authority"
+    listen: str = "127.0.0.1:50151"
+
+    # The same sources in the same order as the service's own.
+    settings_customise_sources = Settings.settings_customise_sources
+
+    @property
+    def admin_url(self) -> str:
+        """The URL for the operator's acts. Raises SettingsError when it is not set."""
+        if self.admin_database_url is None:
+            raise SettingsError(
+                "AUTHORITY_ADMIN_DATABASE_URL is not set: name a role that may create roles and schemas, or name the"
+                " data folder of a running embedded authority by --data"
+            )
+        url = self.admin_database_url.get_secret_value()
+        if not url.startswith("postgresql://"):
+            raise SettingsError("AUTHORITY_ADMIN_DATABASE_URL: must begin with postgresql://")
+        return url
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +85,26 @@ class Operator:
         return version
 
 
-def admin_url(settings: Settings) -> str:
-    """The URL for the operator's acts. Raises SettingsError when it is not set."""
-    if settings.admin_database_url is None:
-        raise SettingsError(
-            "AUTHORITY_ADMIN_DATABASE_URL is not set: name a role that may create roles and schemas, as the server's"
-            " own embedded database does in its data folder"
-        )
-    return settings.admin_database_url.get_secret_value()
-
-
 @contextlib.asynccontextmanager
-async def open_operator(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Operator]:
-    """The operator's wiring. Raises SettingsError, OSError, asyncpg.PostgresError."""
-    database = Database(await connect_pool(PoolSettings(admin_url(settings), Power.ADMIN, most=2)))
+async def open_operator(settings: OperatorSettings, clock: Clock | None = None) -> AsyncIterator[Operator]:
+    """The operator's wiring. Raises SettingsError; DatabaseUnusable here and from the block."""
+    url = settings.admin_url
     try:
-        yield Operator(PostgresAdministration(database), KeyFolder(settings.keys), clock or SystemClock())
-    finally:
-        await database.close()
+        database = Database(await connect_pool(PoolSettings(url, Power.ADMIN, most=2)))
+        try:
+            yield Operator(PostgresAdministration(database), KeyFolder(settings.keys), clock or SystemClock())
+        finally:
+            await database.close()
+    except (DependencyUnavailable, OSError, asyncpg.InterfaceError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise  # A file's, not the connection's.
+        cause = error.__cause__ or error
+        raise DatabaseUnusable(
+            f"the database of AUTHORITY_ADMIN_DATABASE_URL cannot be reached ({cause}): is it running, and is the URL"
+            " right?"
+        ) from error
+    except asyncpg.PostgresError as error:
+        raise DatabaseUnusable(
+            f"the database refuses the operator's act ({error}): has `authority migrate` been run on it, and may the"
+            " role take on authority_admin?"
+        ) from error

@@ -120,6 +120,7 @@ async def open_service(
             settings.audience,
             ServerOptions(deadline_cap=settings.deadline_cap_s, reflection=settings.reflection),
         )
+        stack.push_async_callback(server.stop, 0)
         port = server.bind(settings.listen, _credentials(settings))
         yield Service(server, port, link, settings.drain_s)
 

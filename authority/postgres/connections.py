@@ -2,17 +2,20 @@
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import asyncpg
-from asyncpg.pool import PoolConnectionProxy
 
 from authority.domain.references import TenantRef
 from authority.domain.refusal import Refusal
 from authority.postgres.faults import as_fault
+from authority.postgres.sql import query
+
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
 
 Answer = TypeVar("Answer")
 
@@ -95,6 +98,17 @@ class Refused(Exception):
         self.refusal = refusal
 
 
+@contextlib.contextmanager
+def _told_as_faults() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        fault = as_fault(error)
+        if fault is None:
+            raise
+        raise fault from error
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """One power over one database. Raises DependencyUnavailable and Contention, never a driver's error of that kind."""
@@ -120,15 +134,15 @@ class Database:
         It commits when the block ends and rolls back when it raises. An error inside must leave the block: swallowed,
         it would silently turn the COMMIT into a ROLLBACK (case C04).
         """
-        try:
+        with _told_as_faults():
             async with self.pool.acquire() as connection, connection.transaction(readonly=read_only):
-                await connection.execute("select set_config('authority.tenants', $1, true)", str(tenant))
+                await connection.execute(query("name_tenant"), str(tenant))
                 yield connection
-        except Exception as error:
-            fault = as_fault(error)
-            if fault is None:
-                raise
-            raise fault from error
+
+    async def ask(self, sql: str, *arguments: object) -> asyncpg.Record | None:
+        """The first row of one statement that needs no tenant, or names it itself."""
+        with _told_as_faults():
+            return await self.pool.fetchrow(sql, *arguments)
 
     async def close(self) -> None:
         """Closes every connection once it is given back."""

@@ -18,8 +18,7 @@ class PostgresRegistry:
 
     async def active_key(self, tenant: TenantRef, principal: PrincipalRef, key_id: str) -> RegisteredKey | None:
         """The key when it, and its principal, are active."""
-        async with self.database.transaction(tenant, read_only=True) as connection:
-            row = await connection.fetchrow(query("active_key"), str(tenant), rows.key_id_bytes(key_id), str(principal))
+        row = await self.database.ask(query("active_key"), str(tenant), rows.key_id_bytes(key_id), str(principal))
         return RegisteredKey(rows.principal(row), key_id, row["public_key"]) if row else None
 
     async def principal(self, tenant: TenantRef, principal: PrincipalRef) -> Principal | None:

@@ -1,3 +1,7 @@
+-- name: name_tenant
+-- The one tenant that this transaction sees.
+select set_config('authority.tenants', $1, true)
+
 -- name: share_global_lock
 -- Lets withdrawals of issuer keys wait for this transaction.
 select pg_advisory_xact_lock_shared(authority.global_lock())

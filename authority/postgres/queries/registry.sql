@@ -1,9 +1,6 @@
 -- name: active_key
 -- A principal by one of its active keys.
-select p.tenant, p.principal, p.kind, p.rights, k.public_key
-from authority.principal_key k
-join authority.principal p on p.tenant = k.tenant and p.principal = k.principal
-where k.tenant = $1 and k.key_id = $2 and k.principal = $3 and k.state = 'active' and p.state = 'active'
+select tenant, principal, kind, rights, public_key from authority.active_key($1, $2, $3)
 
 -- name: active_principal
 -- A principal that is not revoked.
@@ -17,5 +14,5 @@ from authority.issuer_key order by create_time, key_id
 
 -- name: database_generation
 -- Which database this is and which timeline of it: a restored or failed-over one must not meet its old cache.
-select (pg_control_system()).system_identifier::text || '/' || (pg_control_checkpoint()).timeline_id::text
-  || '/' || current_database() as generation
+select (pg_control_system()).system_identifier::text || '-' || (pg_control_checkpoint()).timeline_id::text
+  || '-' || (select oid::text from pg_database where datname = current_database()) as generation
