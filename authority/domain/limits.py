@@ -16,8 +16,9 @@ COST_TEXT_BYTES = 128
 NOTE_BYTES = 1024
 PAGE_SIZE = 200
 PAGE_SIZE_DEFAULT = 50
-PAGE_CONTENT_BYTES = 1024 * 1024
-PAGE_TOKEN_BYTES = 2048
+PAGE_BYTES = 1024 * 1024
+"""How large a page is when sent, unless its one item is larger."""
+PAGE_TOKEN_BYTES = 512
 BATCH_ITEMS = 512
 """No request repeats a message more often."""
 PROOF_BYTES = 2048

@@ -11,6 +11,7 @@ from authority.domain.statement import Statement
 from authority.usecases.admit import Admit
 from authority.usecases.paging import Page, PageRequest, Pages
 from authority.usecases.ports import Proposals
+from authority.usecases.weights import weight_of_proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,9 @@ class ListProposals:
             )
 
         query = ("proposals", memory_namespace, state.value if state else "")
-        return await self.pages.turn(caller, query, page, fetch, lambda proposal: proposal.revision.proposal_id)
+        return await self.pages.turn(
+            caller, query, page, fetch, lambda proposal: proposal.revision.proposal_id, weight_of_proposal
+        )
 
 
 def _sees_all(caller: Caller) -> bool:

@@ -10,6 +10,7 @@ from authority.domain.refusal import Refusal
 from authority.usecases.admit import Admit
 from authority.usecases.paging import Page, PageRequest, Pages
 from authority.usecases.ports import Clock, Records
+from authority.usecases.weights import weight_of_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +54,4 @@ class ListRecords:
             )
 
         query = ("records", memory_namespace)
-        return await self.pages.turn(caller, query, page, fetch, lambda record: record.record_id)
+        return await self.pages.turn(caller, query, page, fetch, lambda record: record.record_id, weight_of_record)
