@@ -1,0 +1,1 @@
+"""The gRPC surface: service messages, status codes and transport end here."""

@@ -1,0 +1,1 @@
+"""What happens to every call, outermost first: its answer, its deadline, its proof."""

@@ -1,0 +1,50 @@
+"""Authenticates a call by the proof over its bytes, before those are read (semantics §2)."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from authority.domain.identity import Caller
+from authority.domain.invocation import Call
+from authority.domain.refusal import Refusal
+from authority.rpc.current_call import Context, set_caller
+from authority.rpc.interceptors.reading import read_strictly
+from authority.rpc.interceptors.unary import Handler, UnaryInterceptor, behaviour_of, unary_handler
+from authority.rpc.methods import MethodKind, kind_of
+from authority.rpc.refused import value_or_refuse
+
+PROOF_ENTRY = "capability-authority-proof-bin"
+"""The metadata entry that carries an Invocation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs(UnaryInterceptor):
+    """Takes the deserializer off, has the caller authenticated, and reads the bytes strictly.
+
+    That order is the error table's: CALLER_UNAUTHENTICATED, then MALFORMED; whether the proof fits the call is told by
+    the use case, after the rest of the shape. gRPC has decompressed the bytes already: those are what was signed.
+    """
+
+    authenticate: Callable[[Sequence[bytes], Call], Awaitable[Caller | Refusal]]
+    audience: str
+
+    def wrap(self, handler: Handler, method: str) -> Handler:
+        """A handler of raw request bytes."""
+        deserialize, behaviour = handler.request_deserializer, behaviour_of(handler)
+        assert deserialize is not None
+
+        async def prove(raw: bytes, context: Context) -> object:
+            kind = kind_of(method)
+            if kind is not MethodKind.OPEN:
+                call = Call(self.audience, method, sha256(raw).digest(), is_read=kind is MethodKind.READ)
+                set_caller(value_or_refuse(await self.authenticate(_proofs(context), call)))
+            return await behaviour(read_strictly(deserialize, raw), context)
+
+        return unary_handler(prove, None, handler.response_serializer)
+
+
+def _proofs(context: Context) -> list[bytes]:
+    """Every proof sent, for two are refused (case I06). gRPC gives the values of `-bin` entries as bytes."""
+    entries: Any = context.invocation_metadata() or ()
+    return [value for key, value in entries if key == PROOF_ENTRY]

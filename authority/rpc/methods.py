@@ -1,0 +1,45 @@
+"""What kind of call each RPC is (semantics §2). Every RPC of the contract has its line; one without is refused."""
+
+from enum import Enum
+
+PACKAGE = "/capability_authority."
+"""How the names of this contract's RPCs begin."""
+
+OPEN_SERVICES = ("/grpc.health.v1.Health/", "/grpc.reflection.v1alpha.ServerReflection/")
+"""Standard services, which need no proof."""
+
+_CAPABILITIES = "/capability_authority.v1.CapabilityService/"
+_PROPOSALS = "/capability_authority.v1.ProposalService/"
+_POLICIES = "/capability_authority.v1.PolicyService/"
+_MEMORY = "/capability_authority.v1.MemoryService/"
+
+
+class MethodKind(Enum):
+    """How a call is proven."""
+
+    OPEN = "needs no proof"
+    READ = "its proof is fresh for a minute and works once"
+    MUTATION = "its proof is fresh for five minutes; the same call again is a retry"
+
+
+METHODS: dict[str, MethodKind] = {
+    _CAPABILITIES + "IssueCapability": MethodKind.MUTATION,
+    _CAPABILITIES + "VerifyCapability": MethodKind.READ,
+    _CAPABILITIES + "CommitValidated": MethodKind.MUTATION,
+    _CAPABILITIES + "GetCommitReceipt": MethodKind.READ,
+    _CAPABILITIES + "ListCommitReceipts": MethodKind.READ,
+    _CAPABILITIES + "GetKeySet": MethodKind.OPEN,
+    _PROPOSALS + "CreateProposal": MethodKind.MUTATION,
+    _PROPOSALS + "GetProposal": MethodKind.READ,
+    _PROPOSALS + "ListProposals": MethodKind.READ,
+    _PROPOSALS + "ValidateProposal": MethodKind.MUTATION,
+    _PROPOSALS + "DecideProposal": MethodKind.MUTATION,
+    _POLICIES + "EvaluatePolicy": MethodKind.MUTATION,
+    _MEMORY + "GetMemoryRecord": MethodKind.READ,
+    _MEMORY + "ListMemoryRecords": MethodKind.READ,
+}
+
+
+def kind_of(method: str) -> MethodKind:
+    """The kind of an RPC by its full name. Raises KeyError for one of this contract without a line above."""
+    return MethodKind.OPEN if method.startswith(OPEN_SERVICES) else METHODS[method]

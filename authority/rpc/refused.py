@@ -1,0 +1,22 @@
+"""How a refusal travels up to the interceptor that answers with it."""
+
+from typing import TypeVar
+
+from authority.domain.refusal import Refusal
+
+Value = TypeVar("Value")
+
+
+class Refused(Exception):
+    """The call ends with this refusal. Only the outermost interceptor turns it into a status."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason.name)
+        self.refusal = refusal
+
+
+def value_or_refuse(result: Value | Refusal) -> Value:
+    """The value that a use case answered with; raises `Refused` when it answered with a refusal."""
+    if isinstance(result, Refusal):
+        raise Refused(result)
+    return result

@@ -1,0 +1,59 @@
+"""Every RPC of the contract is of a kind."""
+
+import pytest
+from google.protobuf.descriptor import MethodDescriptor
+
+from authority.rpc.methods import METHODS, PACKAGE, MethodKind, kind_of
+from capability_authority.v1 import (
+    capability_service_pb2,
+    memory_service_pb2,
+    policy_service_pb2,
+    proposal_service_pb2,
+)
+
+CONTRACT: dict[str, MethodDescriptor] = {
+    f"/{service.full_name}/{method.name}": method
+    for file in (capability_service_pb2, memory_service_pb2, policy_service_pb2, proposal_service_pb2)
+    for service in file.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+}
+
+
+def test_every_rpc_of_the_contract_has_its_line_and_no_other() -> None:
+    assert set(METHODS) == set(CONTRACT)
+    assert all(method.startswith(PACKAGE) for method in METHODS)
+
+
+@pytest.mark.parametrize("method", CONTRACT)
+def test_reads_are_what_the_semantics_name(method: str) -> None:
+    # Semantics §2: Verify*, Get*, List*, …; GetKeySet needs no proof; all else mutates.
+    name = method.rpartition("/")[2]
+    reads = name.startswith(("Verify", "Get", "List"))
+    expected = MethodKind.OPEN if name == "GetKeySet" else MethodKind.READ if reads else MethodKind.MUTATION
+
+    assert kind_of(method) is expected
+
+
+@pytest.mark.parametrize("method", [name for name, kind in METHODS.items() if kind is MethodKind.MUTATION])
+def test_every_mutation_can_be_retried(method: str) -> None:
+    fields = CONTRACT[method].input_type.fields_by_name
+
+    assert "request_id" in fields or "presentation" in fields, "its request id, or a commit's idempotency key"
+
+
+def test_every_rpc_is_unary_as_the_interceptors_expect() -> None:
+    streams = [name for name, method in CONTRACT.items() if method.client_streaming or method.server_streaming]
+
+    assert streams == []
+
+
+def test_standard_services_need_no_proof() -> None:
+    assert kind_of("/grpc.health.v1.Health/Check") is MethodKind.OPEN
+
+
+@pytest.mark.parametrize(
+    "method", ["/capability_authority.v1.CapabilityService/Forgotten", "/grpc.health.v1.HealthX/A"]
+)
+def test_an_rpc_without_a_line_is_of_no_kind(method: str) -> None:
+    with pytest.raises(KeyError):
+        kind_of(method)
