@@ -1,0 +1,97 @@
+"""Messages of CapabilityService that ask for a capability or act on one."""
+
+from hashlib import sha256
+
+from authority.domain.capability import Presentation
+from authority.domain.identity import Caller
+from authority.domain.refusal import malformed
+from authority.rpc.convert import values
+from authority.rpc.convert.digests import evidence_digests, key_id
+from authority.rpc.convert.enums import ERROR_REASONS
+from authority.rpc.convert.marks import request_mark
+from authority.rpc.convert.statements import optional_statement_message, statement, statement_message
+from authority.rpc.convert.times import lifetime, timestamp_message
+from authority.rpc.refused import Refused
+from authority.usecases.commit import CommitAnswer, CommitRequest
+from authority.usecases.issue import IssueRequest
+from authority.usecases.ports import IssuedCapability
+from authority.usecases.verify_capability import CapabilityVerdict
+from capability_authority.v1 import capability_service_pb2 as pb
+
+
+def issue_request(caller: Caller, request: pb.IssueCapabilityRequest) -> IssueRequest:
+    """The request; `grant` is not served yet."""
+    if request.HasField("grant"):
+        raise Refused(malformed("grant", "not served yet"))
+    return IssueRequest(
+        proposal_id=values.uuid(request.proposal_id, "proposal_id"),
+        proposal_revision=values.revision(request.proposal_revision, "proposal_revision"),
+        holder=values.principal(request, "holder"),
+        holder_key_id=key_id(request.holder_key_id, "holder_key_id"),
+        audience=values.identifier(request.audience, "audience"),
+        commit_idempotency_key=values.key(request.commit_idempotency_key, "commit_idempotency_key"),
+        validation_receipt=statement(request, "validation_receipt"),
+        decision_receipt=statement(request, "decision_receipt"),
+        lifetime_ms=lifetime(request, "lifetime"),
+        mark=request_mark(caller, request),
+    )
+
+
+def issue_response(issued: IssuedCapability) -> pb.IssueCapabilityResponse:
+    """The capability, new or found."""
+    terms = issued.capability.terms
+    return pb.IssueCapabilityResponse(
+        capability=statement_message(issued.capability.statement),
+        capability_id=terms.capability_id,
+        expire_time=timestamp_message(terms.expire_time),
+        replayed=issued.replayed,
+    )
+
+
+def presentation(sent: pb.Presentation) -> Presentation:
+    """What is presented, with the digest of its exact bytes."""
+    content = values.content(sent.content, "presentation.content")
+    return Presentation(
+        content=content,
+        content_digest=sha256(content).digest(),
+        media_type=values.media_type(sent.media_type, "presentation.media_type"),
+        evidence_digests=evidence_digests(sent.evidence_digests, "presentation.evidence_digests"),
+        commit_idempotency_key=values.key(sent.commit_idempotency_key, "presentation.commit_idempotency_key"),
+    )
+
+
+def optional_presentation(request: pb.VerifyCapabilityRequest) -> Presentation | None:
+    """What is presented, or None when only the capability itself is to be judged."""
+    return presentation(request.presentation) if request.HasField("presentation") else None
+
+
+def verify_response(verdict: CapabilityVerdict) -> pb.VerifyCapabilityResponse:
+    """The verdict as data: a refusal of the capability is no error of the call."""
+    response = pb.VerifyCapabilityResponse(receipt_id=verdict.receipt_id)
+    if verdict.refusal is None:
+        response.verdict = pb.VerifyCapabilityResponse.VERDICT_GRANTED
+        return response
+    response.verdict = pb.VerifyCapabilityResponse.VERDICT_REFUSED
+    response.reason = ERROR_REASONS.number(verdict.refusal.reason)
+    response.facts.update(verdict.refusal.facts)
+    return response
+
+
+def commit_request(request: pb.CommitValidatedRequest, deadline: float) -> CommitRequest:
+    """The request; `upstream_envelope_json` is not served yet."""
+    if request.upstream_envelope_json:
+        raise Refused(malformed("upstream_envelope_json", "not served yet"))
+    capability = statement(request, "capability")
+    values.require(request, "presentation")
+    return CommitRequest(capability, presentation(request.presentation), deadline)
+
+
+def commit_response(answer: CommitAnswer) -> pb.CommitValidatedResponse:
+    """The receipt, byte for byte that of the first success."""
+    return pb.CommitValidatedResponse(
+        receipt=statement_message(answer.receipt.statement),
+        receipt_id=answer.receipt.receipt_id,
+        record_id=answer.receipt.record_id,
+        replayed=answer.replayed,
+        attestation=optional_statement_message(answer.attestation),
+    )

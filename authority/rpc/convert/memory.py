@@ -1,0 +1,44 @@
+"""Messages of MemoryService."""
+
+from authority.domain.record import MemoryRecord
+from authority.rpc.convert.costs import cost_messages
+from authority.rpc.convert.digests import digest_text
+from authority.rpc.convert.enums import MEMORY_TYPES, PROVENANCES, VISIBILITIES
+from authority.rpc.convert.times import optional_timestamp, timestamp_message
+from authority.rpc.convert.values import principal_message
+from authority.usecases.paging import Page
+from capability_authority.v1 import memory_service_pb2 as pb
+
+
+def record_message(record: MemoryRecord) -> pb.MemoryRecord:
+    """The record with everything that says where it came from."""
+    return pb.MemoryRecord(
+        record_id=record.record_id,
+        memory_namespace=record.memory_namespace,
+        memory_type=MEMORY_TYPES.number(record.memory_type),
+        provenance=PROVENANCES.number(record.provenance),
+        content=record.content,
+        content_digest=digest_text(record.content_digest),
+        media_type=record.media_type,
+        proposer=principal_message(record.proposer),
+        proposal_id=record.proposal_id,
+        proposal_revision=record.proposal_revision,
+        receipt_id=record.receipt_id,
+        source_refs=record.source_refs,
+        subject_refs=record.subject_refs,
+        evidence_digests=[digest_text(raw) for raw in record.evidence_digests],
+        visibility=VISIBILITIES.number(record.visibility),
+        valid_from_time=optional_timestamp(record.valid_from_time),
+        valid_until_time=optional_timestamp(record.valid_until_time),
+        expire_time=optional_timestamp(record.expire_time),
+        create_time=timestamp_message(record.create_time),
+        costs=cost_messages(record.costs),
+        correlation_id=record.correlation_id,
+    )
+
+
+def list_response(page: Page[MemoryRecord]) -> pb.ListMemoryRecordsResponse:
+    """A page of records."""
+    return pb.ListMemoryRecordsResponse(
+        records=[record_message(record) for record in page.items], next_page_token=page.next_token
+    )

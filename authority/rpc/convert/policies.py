@@ -1,0 +1,32 @@
+"""Messages of PolicyService."""
+
+from authority.domain.decision import SignedDecision
+from authority.domain.identity import Caller
+from authority.rpc.convert import values
+from authority.rpc.convert.digests import digest_text
+from authority.rpc.convert.enums import DECISION_OUTCOMES
+from authority.rpc.convert.marks import request_mark
+from authority.rpc.convert.statements import statement_message
+from authority.usecases.evaluate_policy import PolicyRequest
+from capability_authority.v1 import policy_service_pb2 as pb
+
+
+def policy_request(caller: Caller, request: pb.EvaluatePolicyRequest) -> PolicyRequest:
+    """What is asked of policy; the caller would commit when no holder is named."""
+    return PolicyRequest(
+        proposal_id=values.uuid(request.proposal_id, "proposal_id"),
+        proposal_revision=values.revision(request.proposal_revision, "proposal_revision"),
+        holder=values.principal(request, "holder") if request.HasField("holder") else caller.ref,
+        mark=request_mark(caller, request),
+    )
+
+
+def policy_response(decision: SignedDecision) -> pb.EvaluatePolicyResponse:
+    """The signed receipt, and what it says, readable without opening it."""
+    receipt = decision.receipt
+    return pb.EvaluatePolicyResponse(
+        decision_receipt=statement_message(decision.statement),
+        outcome=DECISION_OUTCOMES.number(receipt.outcome),
+        determining_policies=receipt.determining_policies,
+        policy_version=digest_text(receipt.policy_version),
+    )

@@ -1,0 +1,184 @@
+"""One good request of each RPC that has a shape to check, and how each is decoded."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from authority.domain.identity import RIGHTS_BY_KIND, Caller, Principal, PrincipalKind, Proof
+from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+from authority.rpc.convert import capabilities, policies, proposals, receipts, values
+from authority.rpc.convert.statements import statement
+from authority.rpc.refused import Refused
+from capability_authority.v1 import (
+    capability_service_pb2,
+    memory_service_pb2,
+    policy_service_pb2,
+    proposal_service_pb2,
+    types_pb2,
+)
+from capability_authority.v1.statements_pb2 import Signature, SignedStatement
+
+CALLER = Caller(
+    Principal(
+        TenantRef("acme", "t1"),
+        PrincipalRef("acme", "committer"),
+        PrincipalKind.SERVICE,
+        RIGHTS_BY_KIND[PrincipalKind.SERVICE],
+    ),
+    "sha256:" + "a" * 64,
+    Proof(b"nonce-of-16-byte", None),
+    one_use=False,
+)
+DIGEST = "sha256:" + "0" * 64
+OTHER_DIGEST = "sha256:" + "1" * 64
+UUID = "0190f3a0-0000-7000-8000-000000000001"
+DEADLINE = 12.5
+
+_HOLDER = types_pb2.PrincipalRef(namespace="acme", id="committer")
+
+
+def _statement(payload_type: str) -> SignedStatement:
+    signature = Signature(key_id=DIGEST, signature=b"s" * 64)
+    return SignedStatement(payload_type=payload_type, payload=b"payload", signature=signature)
+
+
+def _presentation() -> capability_service_pb2.Presentation:
+    return capability_service_pb2.Presentation(
+        content=b'{"likes":"tea"}',
+        media_type="application/json",
+        evidence_digests=[DIGEST, OTHER_DIGEST],
+        commit_idempotency_key="k1",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Rpc:
+    """A request that is good, and the decoding of any request of its type."""
+
+    good: Message
+    decode: Callable[[Message], object]
+
+    def copy(self) -> Message:
+        """A good request to be spoiled."""
+        spoiled = type(self.good)()
+        spoiled.CopyFrom(self.good)
+        return spoiled
+
+
+def _decode_verify(request: Message) -> object:
+    assert isinstance(request, capability_service_pb2.VerifyCapabilityRequest)
+    return statement(request, "capability"), capabilities.optional_presentation(request)
+
+
+def _decode_list(request: Message) -> object:
+    assert isinstance(request, memory_service_pb2.ListMemoryRecordsRequest)
+    namespace = values.identifier(request.memory_namespace, "memory_namespace")
+    return namespace, values.page(request.page_size, request.page_token)
+
+
+def _decode_get_proposal(request: Message) -> object:
+    assert isinstance(request, proposal_service_pb2.GetProposalRequest)
+    return values.uuid(request.proposal_id, "proposal_id"), proposals.newest_or_revision(request)
+
+
+def _with_caller(decode: Callable[..., object]) -> Callable[[Message], object]:
+    return lambda request: decode(CALLER, request)
+
+
+def refusal_of(decode: Callable[[], object]) -> Refusal | None:
+    """Why the decoding refuses, or None when it does not."""
+    try:
+        decode()
+    except Refused as refused:
+        return refused.refusal
+    return None
+
+
+def _alone(decode: Callable[..., object]) -> Callable[[Message], object]:
+    return decode
+
+
+RPCS: dict[str, Rpc] = {
+    "IssueCapability": Rpc(
+        capability_service_pb2.IssueCapabilityRequest(
+            request_id="r1",
+            proposal_id=UUID,
+            proposal_revision=1,
+            holder=_HOLDER,
+            holder_key_id=DIGEST,
+            audience="authority.example",
+            commit_idempotency_key="k1",
+            validation_receipt=_statement("validation"),
+            decision_receipt=_statement("decision"),
+            lifetime=Duration(seconds=900),
+        ),
+        _with_caller(capabilities.issue_request),
+    ),
+    "VerifyCapability": Rpc(
+        capability_service_pb2.VerifyCapabilityRequest(
+            capability=_statement("capability"), presentation=_presentation()
+        ),
+        _decode_verify,
+    ),
+    "CommitValidated": Rpc(
+        capability_service_pb2.CommitValidatedRequest(
+            capability=_statement("capability"), presentation=_presentation()
+        ),
+        lambda request: capabilities.commit_request(request, DEADLINE),  # type: ignore[arg-type] # the RPC's own type
+    ),
+    "GetCommitReceipt": Rpc(
+        capability_service_pb2.GetCommitReceiptRequest(receipt_id=UUID), _alone(receipts.receipt_query)
+    ),
+    "CreateProposal": Rpc(
+        proposal_service_pb2.CreateProposalRequest(
+            request_id="r1",
+            proposal_id=UUID,
+            memory_namespace="team-a/notes",
+            memory_type=types_pb2.MEMORY_TYPE_PREFERENCE,
+            content=b'{"likes":"tea"}',
+            media_type="application/json",
+            source_refs=["chat/7"],
+            subject_refs=["user:ann"],
+            evidence_digests=[DIGEST, OTHER_DIGEST],
+            validator_profile="baseline",
+            visibility=types_pb2.VISIBILITY_TEAM,
+            valid_from_time=Timestamp(seconds=1_000),
+            valid_until_time=Timestamp(seconds=2_000),
+            record_expire_time=Timestamp(seconds=3_000, nanos=5_000_000),
+            correlation_id="trace-1",
+            costs=[types_pb2.Cost(stage="extraction", model="m 1", input_tokens=1, output_tokens=2, usd_micros=3)],
+        ),
+        _with_caller(proposals.proposal_request),
+    ),
+    "GetProposal": Rpc(proposal_service_pb2.GetProposalRequest(proposal_id=UUID, revision=0), _decode_get_proposal),
+    "ValidateProposal": Rpc(
+        proposal_service_pb2.ValidateProposalRequest(request_id="r1", proposal_id=UUID, revision=1),
+        _with_caller(proposals.validation_request),
+    ),
+    "DecideProposal": Rpc(
+        proposal_service_pb2.DecideProposalRequest(
+            request_id="r1",
+            proposal_id=UUID,
+            revision=1,
+            proposal_digest=DIGEST,
+            verdict=proposal_service_pb2.DecideProposalRequest.VERDICT_APPROVE,
+            note="Looked at it.\nFine.",
+            expire_time=Timestamp(seconds=4_000),
+        ),
+        _with_caller(proposals.approval_request),
+    ),
+    "EvaluatePolicy": Rpc(
+        policy_service_pb2.EvaluatePolicyRequest(
+            request_id="r1", proposal_id=UUID, proposal_revision=1, holder=_HOLDER
+        ),
+        _with_caller(policies.policy_request),
+    ),
+    "ListMemoryRecords": Rpc(
+        memory_service_pb2.ListMemoryRecordsRequest(memory_namespace="notes", page_size=10, page_token="token"),
+        _decode_list,
+    ),
+}

@@ -1,0 +1,141 @@
+"""What good requests become."""
+
+from hashlib import sha256
+
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from authority.domain.capability import Presentation
+from authority.domain.decision import ApprovalVerdict
+from authority.domain.proposal import Cost, MemoryType, Visibility
+from authority.domain.references import Instant, PrincipalRef
+from authority.domain.statement import Statement
+from authority.rpc.convert import capabilities, policies, proposals, receipts, values
+from authority.rpc.convert.times import timestamp_message
+from authority.usecases.paging import PageRequest
+from authority.usecases.read_receipts import ReceiptQuery
+from capability_authority.v1 import capability_service_pb2, policy_service_pb2, proposal_service_pb2, types_pb2
+from tests.unit.rpc.requests import CALLER, DEADLINE, DIGEST, RPCS, UUID
+
+CONTENT = b'{"likes":"tea"}'
+EVIDENCE = (bytes.fromhex("0" * 64), bytes.fromhex("1" * 64))
+
+
+def test_a_proposal_request_keeps_every_field() -> None:
+    request = RPCS["CreateProposal"].copy()
+    assert isinstance(request, proposal_service_pb2.CreateProposalRequest)
+
+    asked = proposals.proposal_request(CALLER, request)
+
+    assert (asked.mark.tenant, asked.mark.principal, asked.mark.request_id) == (CALLER.tenant, CALLER.ref, "r1")
+    assert (asked.proposal_id, asked.memory_namespace, asked.memory_type) == (
+        UUID,
+        "team-a/notes",
+        MemoryType.PREFERENCE,
+    )
+    assert (asked.content, asked.media_type) == (CONTENT, "application/json")
+    assert (asked.source_refs, asked.subject_refs, asked.evidence_digests) == (("chat/7",), ("user:ann",), EVIDENCE)
+    assert (asked.validator_profile, asked.visibility) == ("baseline", Visibility.TEAM)
+    assert (asked.valid_from_time, asked.valid_until_time) == (1_000_000, 2_000_000)
+    assert asked.record_expire_time == 3_000_005
+    assert asked.correlation_id == "trace-1"
+    assert asked.costs == (Cost("extraction", "m 1", 1, 2, 3),)
+
+
+def test_absent_options_of_a_proposal_stay_absent() -> None:
+    request = proposal_service_pb2.CreateProposalRequest(
+        request_id="r1", memory_namespace="notes", memory_type=types_pb2.MEMORY_TYPE_SNAPSHOT, content=b"x"
+    )
+    request.media_type = "text/plain"
+
+    asked = proposals.proposal_request(CALLER, request)
+
+    assert (asked.proposal_id, asked.validator_profile, asked.correlation_id) == ("", "", "")
+    assert (asked.visibility, asked.valid_from_time, asked.valid_until_time, asked.record_expire_time) == (None,) * 4
+
+
+def test_a_commit_request_carries_statement_presentation_and_deadline() -> None:
+    request = RPCS["CommitValidated"].copy()
+    assert isinstance(request, capability_service_pb2.CommitValidatedRequest)
+
+    asked = capabilities.commit_request(request, DEADLINE)
+
+    assert asked.capability == Statement("capability", b"payload", DIGEST, b"s" * 64)
+    assert asked.presentation == Presentation(CONTENT, sha256(CONTENT).digest(), "application/json", EVIDENCE, "k1")
+    assert asked.deadline == DEADLINE
+
+
+def test_a_capability_can_be_verified_without_a_presentation() -> None:
+    assert capabilities.optional_presentation(capability_service_pb2.VerifyCapabilityRequest()) is None
+
+
+def test_an_issue_request_keeps_every_field() -> None:
+    request = RPCS["IssueCapability"].copy()
+    assert isinstance(request, capability_service_pb2.IssueCapabilityRequest)
+
+    asked = capabilities.issue_request(CALLER, request)
+
+    assert (asked.proposal_id, asked.proposal_revision) == (UUID, 1)
+    assert (asked.holder, asked.holder_key_id) == (PrincipalRef("acme", "committer"), DIGEST)
+    assert (asked.audience, asked.commit_idempotency_key, asked.lifetime_ms) == ("authority.example", "k1", 900_000)
+    assert (asked.validation_receipt.payload_type, asked.decision_receipt.payload_type) == ("validation", "decision")
+
+
+def test_a_capability_lives_a_quarter_of_an_hour_unless_said_otherwise() -> None:
+    request = RPCS["IssueCapability"].copy()
+    assert isinstance(request, capability_service_pb2.IssueCapabilityRequest)
+    request.ClearField("lifetime")
+
+    assert capabilities.issue_request(CALLER, request).lifetime_ms == 15 * 60 * 1000
+
+
+def test_the_caller_would_commit_when_policy_is_asked_of_no_holder() -> None:
+    request = policy_service_pb2.EvaluatePolicyRequest(request_id="r1", proposal_id=UUID, proposal_revision=3)
+
+    asked = policies.policy_request(CALLER, request)
+
+    assert (asked.holder, asked.proposal_revision) == (CALLER.ref, 3)
+
+
+def test_a_decision_keeps_what_was_looked_at() -> None:
+    request = RPCS["DecideProposal"].copy()
+    assert isinstance(request, proposal_service_pb2.DecideProposalRequest)
+
+    asked = proposals.approval_request(CALLER, request)
+
+    assert (asked.proposal_digest, asked.verdict) == (EVIDENCE[0], ApprovalVerdict.APPROVE)
+    assert (asked.note, asked.expire_time) == ("Looked at it.\nFine.", 4_000_000)
+
+
+@pytest.mark.parametrize(
+    ("request_message", "expected"),
+    [
+        (capability_service_pb2.GetCommitReceiptRequest(receipt_id=UUID), ReceiptQuery(UUID, "", "")),
+        (capability_service_pb2.GetCommitReceiptRequest(record_id=UUID), ReceiptQuery("", UUID, "")),
+        (capability_service_pb2.GetCommitReceiptRequest(commit_idempotency_key="k1"), ReceiptQuery("", "", "k1")),
+    ],
+)
+def test_a_receipt_is_named_in_one_of_three_ways(
+    request_message: capability_service_pb2.GetCommitReceiptRequest, expected: ReceiptQuery
+) -> None:
+    assert receipts.receipt_query(request_message) == expected
+
+
+@pytest.mark.parametrize(("asked", "given"), [(0, 50), (1, 1), (200, 200)])
+def test_a_page_has_fifty_items_unless_said_otherwise(asked: int, given: int) -> None:
+    assert values.page(asked, "t") == PageRequest(given, "t")
+
+
+@pytest.mark.parametrize("name", ["K1", "a", "A.b_c:d@e+f/g-h", "x" * 128])
+def test_a09_keys_are_kept_byte_for_byte(name: str) -> None:
+    assert values.key(name, "key") == name
+
+
+@pytest.mark.parametrize("milliseconds", [0, 1, 999, 1_000, 253_402_300_799_999])
+def test_instants_round_trip(milliseconds: int) -> None:
+    request = RPCS["DecideProposal"].copy()
+    assert isinstance(request, proposal_service_pb2.DecideProposalRequest)
+    request.expire_time.CopyFrom(timestamp_message(Instant(milliseconds)))
+
+    assert proposals.approval_request(CALLER, request).expire_time == milliseconds
+    assert Timestamp(seconds=milliseconds // 1_000, nanos=milliseconds % 1_000 * 1_000_000) == request.expire_time

@@ -1,0 +1,232 @@
+"""What is refused of the shape of a request, and how the place is named (semantics §2, §3, §10)."""
+
+import re
+from dataclasses import dataclass
+
+import pytest
+from google.protobuf import text_format
+from google.protobuf.message import Message
+
+from authority.domain.reasons import Reason
+from authority.rpc.refused import Refused
+from tests.unit.rpc.requests import RPCS
+
+# RPC · what is changed in a good request, as text format merged into it, or `-field` to take it out · what is refused.
+SPOILED = r"""
+IssueCapability   | request_id: ""                                  | MALFORMED request_id
+IssueCapability   | request_id: "r1 "                               | MALFORMED request_id
+IssueCapability   | request_id: "r1\n"                              | MALFORMED request_id
+IssueCapability   | request_id: "%(129)"                            | LIMIT_EXCEEDED request_id
+IssueCapability   | proposal_id: ""                                 | MALFORMED proposal_id
+IssueCapability   | proposal_id: "0190F3A0-0000-7000-8000-000000000001" | MALFORMED proposal_id
+IssueCapability   | proposal_id: "0190f3a0-0000-7000-8000-000000000001\n" | MALFORMED proposal_id
+IssueCapability   | proposal_revision: 0                            | MALFORMED proposal_revision
+IssueCapability   | proposal_revision: -2147483648                  | MALFORMED proposal_revision
+IssueCapability   | -holder                                         | MALFORMED holder
+IssueCapability   | holder { namespace: "" }                        | MALFORMED holder.namespace
+IssueCapability   | holder { id: "" }                               | MALFORMED holder.id
+IssueCapability   | holder { id: "%(257)" }                         | LIMIT_EXCEEDED holder.id
+IssueCapability   | holder_key_id: ""                               | MALFORMED holder_key_id
+IssueCapability   | holder_key_id: "sha256:00"                      | MALFORMED holder_key_id
+IssueCapability   | audience: ""                                    | MALFORMED audience
+IssueCapability   | commit_idempotency_key: ""                      | MALFORMED commit_idempotency_key
+IssueCapability   | commit_idempotency_key: "%(129)"                | LIMIT_EXCEEDED commit_idempotency_key
+IssueCapability   | -validation_receipt                             | MALFORMED validation_receipt
+IssueCapability   | -decision_receipt                               | MALFORMED decision_receipt
+IssueCapability   | decision_receipt { payload_type: "" }           | MALFORMED decision_receipt.payload_type
+IssueCapability   | grant {}                                        | MALFORMED grant
+IssueCapability   | lifetime { seconds: 0 nanos: 999000000 }        | MALFORMED lifetime
+IssueCapability   | lifetime { seconds: -1 }                        | MALFORMED lifetime
+IssueCapability   | lifetime { seconds: 86400 nanos: 1000000 }      | LIMIT_EXCEEDED lifetime
+IssueCapability   | lifetime { seconds: 900 nanos: 1 }              | MALFORMED lifetime
+IssueCapability   | lifetime { seconds: 900 nanos: 1000000000 }     | MALFORMED lifetime
+VerifyCapability  | -capability                                     | MALFORMED capability
+VerifyCapability  | presentation { content: "" }                    | MALFORMED presentation.content
+CommitValidated   | -capability                                     | MALFORMED capability
+CommitValidated   | capability { payload: "" }                      | MALFORMED capability.payload
+CommitValidated   | capability { payload_type: "a\0b" }             | MALFORMED capability.payload_type
+CommitValidated   | capability { signature { key_id: "" } }         | MALFORMED capability.signature.key_id
+CommitValidated   | capability { signature { signature: "short" } } | MALFORMED capability.signature.signature
+CommitValidated   | -presentation                                   | MALFORMED presentation
+CommitValidated   | presentation { media_type: "" }                 | MALFORMED presentation.media_type
+CommitValidated   | presentation { media_type: "text/html" }        | MALFORMED presentation.media_type
+CommitValidated   | presentation { media_type: "text/plain\n" }     | MALFORMED presentation.media_type
+CommitValidated   | presentation { evidence_digests: "" }           | MALFORMED presentation.evidence_digests[2]
+CommitValidated   | presentation { evidence_digests: "sha256:%(63)" } | MALFORMED presentation.evidence_digests[2]
+CommitValidated   | presentation { evidence_digests: "sha256:%(65)" } | MALFORMED presentation.evidence_digests[2]
+CommitValidated   | presentation { evidence_digests: "sha256:%(63)F" } | MALFORMED presentation.evidence_digests[2]
+CommitValidated   | presentation { evidence_digests: "sha256:%(64)\n" } | MALFORMED presentation.evidence_digests[2]
+CommitValidated   | presentation { evidence_digests: " sha256:%(64)" } | MALFORMED presentation.evidence_digests[2]
+CommitValidated   | presentation { commit_idempotency_key: "" }     | MALFORMED presentation.commit_idempotency_key
+CommitValidated | presentation { commit_idempotency_key: "%(129)" } | LIMIT_EXCEEDED presentation.commit_idempotency_key
+CommitValidated   | upstream_envelope_json: "{}"                    | MALFORMED upstream_envelope_json
+GetCommitReceipt  | -receipt_id                                     | MALFORMED by
+GetCommitReceipt  | receipt_id: ""                                  | MALFORMED receipt_id
+GetCommitReceipt  | record_id: "1"                                  | MALFORMED record_id
+GetCommitReceipt  | commit_idempotency_key: ""                      | MALFORMED commit_idempotency_key
+CreateProposal    | request_id: ""                                  | MALFORMED request_id
+CreateProposal    | proposal_id: "x"                                | MALFORMED proposal_id
+CreateProposal    | memory_namespace: ""                            | MALFORMED memory_namespace
+CreateProposal    | memory_namespace: "*"                           | MALFORMED memory_namespace
+CreateProposal    | memory_namespace: " "                           | MALFORMED memory_namespace
+CreateProposal    | memory_namespace: "%(257)"                      | LIMIT_EXCEEDED memory_namespace
+CreateProposal    | memory_type: MEMORY_TYPE_UNSPECIFIED            | MALFORMED memory_type
+CreateProposal    | memory_type: 77                                 | MALFORMED memory_type
+CreateProposal    | content: ""                                     | MALFORMED content
+CreateProposal    | media_type: "application/json; charset=utf-8"   | MALFORMED media_type
+CreateProposal    | source_refs: ""                                 | MALFORMED source_refs[1]
+CreateProposal    | source_refs: "a\0b"                             | MALFORMED source_refs[1]
+CreateProposal    | source_refs: "a\u200bb"                         | MALFORMED source_refs[1]
+CreateProposal    | subject_refs: "%(513)"                          | LIMIT_EXCEEDED subject_refs[1]
+CreateProposal    | evidence_digests: "%(64)"                       | MALFORMED evidence_digests[2]
+CreateProposal    | validator_profile: " "                          | MALFORMED validator_profile
+CreateProposal    | visibility: 99                                  | MALFORMED visibility
+CreateProposal    | valid_from_time { nanos: 1 }                    | MALFORMED valid_from_time
+CreateProposal    | valid_from_time { nanos: -1000000 }             | MALFORMED valid_from_time
+CreateProposal    | valid_from_time { seconds: -1 }                 | MALFORMED valid_from_time
+CreateProposal    | valid_from_time { seconds: 2000 }               | MALFORMED valid_until_time
+CreateProposal    | record_expire_time { seconds: 253402300800 }    | MALFORMED record_expire_time
+CreateProposal    | record_expire_time { seconds: 9223372036854775807 } | MALFORMED record_expire_time
+CreateProposal    | correlation_id: "trace 1"                       | MALFORMED correlation_id
+CreateProposal    | costs { stage: "" model: "m" }                  | MALFORMED costs[1].stage
+CreateProposal    | costs { stage: "critique" model: "\n" }         | MALFORMED costs[1].model
+CreateProposal    | costs { stage: "%(129)" }                       | LIMIT_EXCEEDED costs[1].stage
+CreateProposal    | costs { stage: "s" input_tokens: -1 }           | MALFORMED costs[1].input_tokens
+CreateProposal    | costs { stage: "s" output_tokens: -9223372036854775808 } | MALFORMED costs[1].output_tokens
+CreateProposal    | costs { stage: "s" usd_micros: -1 }             | MALFORMED costs[1].usd_micros
+GetProposal       | proposal_id: "*"                                | MALFORMED proposal_id
+GetProposal       | revision: -1                                    | MALFORMED revision
+ValidateProposal  | request_id: "\u200br1"                          | MALFORMED request_id
+ValidateProposal  | proposal_id: ""                                 | MALFORMED proposal_id
+ValidateProposal  | revision: 0                                     | MALFORMED revision
+DecideProposal    | revision: 0                                     | MALFORMED revision
+DecideProposal    | proposal_digest: ""                             | MALFORMED proposal_digest
+DecideProposal    | proposal_digest: "SHA256:%(64)"                 | MALFORMED proposal_digest
+DecideProposal    | verdict: VERDICT_UNSPECIFIED                    | MALFORMED verdict
+DecideProposal    | verdict: 5                                      | MALFORMED verdict
+DecideProposal    | note: "a\0b"                                    | MALFORMED note
+DecideProposal    | note: "%(1025)"                                 | LIMIT_EXCEEDED note
+DecideProposal    | expire_time { nanos: 500 }                      | MALFORMED expire_time
+EvaluatePolicy    | proposal_revision: 0                            | MALFORMED proposal_revision
+EvaluatePolicy    | holder { id: "a b" }                            | MALFORMED holder.id
+ListMemoryRecords | memory_namespace: ""                            | MALFORMED memory_namespace
+ListMemoryRecords | page_size: -1                                   | MALFORMED page_size
+ListMemoryRecords | page_size: 201                                  | LIMIT_EXCEEDED page_size
+ListMemoryRecords | page_token: "%(513)"                           | LIMIT_EXCEEDED page_token
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the table."""
+
+    rpc: str
+    change: str
+    expected: str
+
+
+def _lines(table: str) -> list[Line]:
+    return [Line(*(part.strip() for part in line.rsplit("|", 2))) for line in table.strip().splitlines()]
+
+
+def _spoil(request: Message, change: str) -> None:
+    if change.startswith("-"):
+        request.ClearField(change[1:])
+        return
+    # %(n) stands for n letters, which would make the table unreadable.
+    change = re.sub(r"%\((\d+)\)", lambda match: "f" * int(match[1]), change)
+    text_format.Merge(change, request)
+
+
+@pytest.mark.parametrize("line", _lines(SPOILED), ids=lambda line: f"{line.rpc}: {line.change}")
+def test_a09_c15_g01_a_spoiled_field_is_refused_by_its_path(line: Line) -> None:
+    # Given a good request with one thing spoiled.
+    rpc = RPCS[line.rpc]
+    request = rpc.copy()
+    _spoil(request, line.change)
+
+    # When it is decoded, then the reason and the path of the field are told, and nothing of the value.
+    with pytest.raises(Refused) as refused:
+        rpc.decode(request)
+    facts = refused.value.refusal.facts
+    assert f"{refused.value.refusal.reason.name} {facts['field']}" == line.expected
+    assert facts["problem"]
+
+
+@pytest.mark.parametrize("name", RPCS)
+def test_a_good_request_is_decoded(name: str) -> None:
+    assert RPCS[name].decode(RPCS[name].copy())
+
+
+BULKY: dict[str, tuple[str, str, object]] = {
+    "content": ("CreateProposal", "content", b"x" * (1024 * 1024 + 1)),
+    "presentation.content": ("CommitValidated", "presentation.content", b"x" * (1024 * 1024 + 1)),
+    "capability.payload": ("CommitValidated", "capability.payload", b"x" * (32 * 1024 + 1)),
+    "source_refs": ("CreateProposal", "source_refs", ["ref"] * 65),
+    "subject_refs": ("CreateProposal", "subject_refs", ["ref"] * 65),
+    "evidence_digests": ("CreateProposal", "evidence_digests", [f"sha256:{n:064x}" for n in range(65)]),
+    "presentation.evidence_digests": (
+        "CommitValidated",
+        "presentation.evidence_digests",
+        [f"sha256:{n:064x}" for n in range(65)],
+    ),
+    "costs": ("CreateProposal", "costs", 33),
+}
+
+
+def _put(request: Message, path: str, value: object) -> None:
+    *above, last = path.split(".")
+    for name in above:
+        request = getattr(request, name)
+    if isinstance(value, bytes):
+        setattr(request, last, value)
+        return
+    items = getattr(request, last)
+    del items[:]
+    if isinstance(value, int):
+        for _ in range(value):
+            items.add(stage="extraction")
+    else:
+        items.extend(value)
+
+
+@pytest.mark.parametrize("path", BULKY)
+def test_d16_one_over_a_limit_is_refused_as_such(path: str) -> None:
+    name, field, value = BULKY[path]
+    request = RPCS[name].copy()
+    _put(request, field, value)
+
+    with pytest.raises(Refused) as refused:
+        RPCS[name].decode(request)
+
+    assert refused.value.refusal.reason is Reason.LIMIT_EXCEEDED
+    assert refused.value.refusal.facts["field"] == path
+
+
+LARGEST: dict[str, tuple[str, str, object]] = {
+    "content": ("CreateProposal", "content", b"x" * (1024 * 1024)),
+    "presentation.content": ("CommitValidated", "presentation.content", b"x" * (1024 * 1024)),
+    "capability.payload": ("CommitValidated", "capability.payload", b"x" * (32 * 1024)),
+    "source_refs": ("CreateProposal", "source_refs", ["r" * 512] * 64),
+    "evidence_digests": ("CreateProposal", "evidence_digests", [f"sha256:{n:064x}" for n in range(64)]),
+    "costs": ("CreateProposal", "costs", 32),
+}
+
+
+@pytest.mark.parametrize("path", LARGEST)
+def test_d16_exactly_the_limit_is_taken(path: str) -> None:
+    name, field, value = LARGEST[path]
+    request = RPCS[name].copy()
+    _put(request, field, value)
+
+    assert RPCS[name].decode(request)
+
+
+def test_d10_a_repeated_evidence_digest_is_refused_and_an_order_is_kept() -> None:
+    request = RPCS["CreateProposal"].copy()
+    _put(request, "evidence_digests", ["sha256:" + digit * 64 for digit in "bab"])
+
+    with pytest.raises(Refused) as refused:
+        RPCS["CreateProposal"].decode(request)
+
+    assert refused.value.refusal.facts["field"] == "evidence_digests[2]"
