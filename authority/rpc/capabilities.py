@@ -1,0 +1,58 @@
+"""CapabilityService: decode, use case, encode."""
+# ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
+
+from authority.rpc.convert import capabilities as convert
+from authority.rpc.convert import keys, receipts, values
+from authority.rpc.convert.statements import statement
+from authority.rpc.current_call import Context, current_caller, current_deadline
+from authority.rpc.refused import value_or_refuse
+from authority.rpc.use_cases import UseCases
+from capability_authority.v1 import capability_service_pb2 as pb
+from capability_authority.v1.capability_service_pb2_grpc import CapabilityServiceServicer
+
+
+class CapabilityServicer(CapabilityServiceServicer):
+    """Serves CapabilityService."""
+
+    def __init__(self, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+
+    async def IssueCapability(self, request: pb.IssueCapabilityRequest, context: Context) -> pb.IssueCapabilityResponse:
+        """Issues a capability, or answers with the live one."""
+        caller = current_caller()
+        asked = convert.issue_request(caller, request)
+        return convert.issue_response(value_or_refuse(await self._use_cases.issue(caller, asked)))
+
+    async def VerifyCapability(
+        self, request: pb.VerifyCapabilityRequest, context: Context
+    ) -> pb.VerifyCapabilityResponse:
+        """Judges a capability; the verdict is data."""
+        capability = statement(request, "capability")
+        presentation = convert.optional_presentation(request)
+        verdict = await self._use_cases.verify_capability(current_caller(), capability, presentation)
+        return convert.verify_response(value_or_refuse(verdict))
+
+    async def CommitValidated(self, request: pb.CommitValidatedRequest, context: Context) -> pb.CommitValidatedResponse:
+        """Commits once; a retry is answered with the first result."""
+        asked = convert.commit_request(request, current_deadline())
+        return convert.commit_response(value_or_refuse(await self._use_cases.commit(current_caller(), asked)))
+
+    async def GetCommitReceipt(
+        self, request: pb.GetCommitReceiptRequest, context: Context
+    ) -> pb.GetCommitReceiptResponse:
+        """Reads one receipt."""
+        query = receipts.receipt_query(request)
+        return receipts.receipt_response(value_or_refuse(await self._use_cases.get_receipt(current_caller(), query)))
+
+    async def ListCommitReceipts(
+        self, request: pb.ListCommitReceiptsRequest, context: Context
+    ) -> pb.ListCommitReceiptsResponse:
+        """Reads receipts page by page."""
+        memory_namespace = values.optional_identifier(request.memory_namespace, "memory_namespace")
+        asked = values.page(request.page_size, request.page_token)
+        page = await self._use_cases.list_receipts(current_caller(), memory_namespace, asked)
+        return receipts.receipts_response(value_or_refuse(page))
+
+    async def GetKeySet(self, request: pb.GetKeySetRequest, context: Context) -> pb.GetKeySetResponse:
+        """Tells the authority's keys to anyone."""
+        return keys.key_set_response(await self._use_cases.get_key_set())

@@ -1,0 +1,32 @@
+"""MemoryService: decode, use case, encode."""
+# ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
+
+from authority.rpc.convert import memory as convert
+from authority.rpc.convert import values
+from authority.rpc.current_call import Context, current_caller
+from authority.rpc.refused import value_or_refuse
+from authority.rpc.use_cases import UseCases
+from capability_authority.v1 import memory_service_pb2 as pb
+from capability_authority.v1.memory_service_pb2_grpc import MemoryServiceServicer
+
+
+class MemoryServicer(MemoryServiceServicer):
+    """Serves MemoryService."""
+
+    def __init__(self, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+
+    async def GetMemoryRecord(self, request: pb.GetMemoryRecordRequest, context: Context) -> pb.GetMemoryRecordResponse:
+        """Reads one record."""
+        record_id = values.uuid(request.record_id, "record_id")
+        record = value_or_refuse(await self._use_cases.get_record(current_caller(), record_id))
+        return pb.GetMemoryRecordResponse(record=convert.record_message(record))
+
+    async def ListMemoryRecords(
+        self, request: pb.ListMemoryRecordsRequest, context: Context
+    ) -> pb.ListMemoryRecordsResponse:
+        """Reads records page by page."""
+        memory_namespace = values.identifier(request.memory_namespace, "memory_namespace")
+        asked = values.page(request.page_size, request.page_token)
+        page = await self._use_cases.list_records(current_caller(), memory_namespace, asked)
+        return convert.list_response(value_or_refuse(page))

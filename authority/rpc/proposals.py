@@ -1,0 +1,53 @@
+"""ProposalService: decode, use case, encode."""
+# ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
+
+from authority.rpc.convert import proposals as convert
+from authority.rpc.convert import values
+from authority.rpc.current_call import Context, current_caller
+from authority.rpc.refused import value_or_refuse
+from authority.rpc.use_cases import UseCases
+from capability_authority.v1 import proposal_service_pb2 as pb
+from capability_authority.v1.proposal_service_pb2_grpc import ProposalServiceServicer
+
+
+class ProposalServicer(ProposalServiceServicer):
+    """Serves ProposalService."""
+
+    def __init__(self, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+
+    async def CreateProposal(self, request: pb.CreateProposalRequest, context: Context) -> pb.CreateProposalResponse:
+        """Keeps a revision."""
+        caller = current_caller()
+        asked = convert.proposal_request(caller, request)
+        kept = value_or_refuse(await self._use_cases.create_proposal(caller, asked))
+        return pb.CreateProposalResponse(proposal=convert.proposal_message(kept))
+
+    async def GetProposal(self, request: pb.GetProposalRequest, context: Context) -> pb.GetProposalResponse:
+        """Reads one revision."""
+        proposal_id = values.uuid(request.proposal_id, "proposal_id")
+        revision = convert.newest_or_revision(request)
+        found = await self._use_cases.get_proposal(current_caller(), proposal_id, revision)
+        return convert.get_response(value_or_refuse(found))
+
+    async def ListProposals(self, request: pb.ListProposalsRequest, context: Context) -> pb.ListProposalsResponse:
+        """Reads proposals page by page."""
+        memory_namespace = values.identifier(request.memory_namespace, "memory_namespace")
+        state = convert.listed_state(request)
+        asked = values.page(request.page_size, request.page_token)
+        page = await self._use_cases.list_proposals(current_caller(), memory_namespace, state, asked)
+        return convert.list_response(value_or_refuse(page))
+
+    async def ValidateProposal(
+        self, request: pb.ValidateProposalRequest, context: Context
+    ) -> pb.ValidateProposalResponse:
+        """Has validators judge a revision."""
+        caller = current_caller()
+        asked = convert.validation_request(caller, request)
+        return convert.validation_response(value_or_refuse(await self._use_cases.validate_proposal(caller, asked)))
+
+    async def DecideProposal(self, request: pb.DecideProposalRequest, context: Context) -> pb.DecideProposalResponse:
+        """Keeps a person's decision on a revision."""
+        caller = current_caller()
+        asked = convert.approval_request(caller, request)
+        return convert.approval_response(value_or_refuse(await self._use_cases.decide_proposal(caller, asked)))

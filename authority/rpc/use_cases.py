@@ -1,0 +1,53 @@
+"""What the RPCs call: one attribute for each verb."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from authority.domain.capability import Presentation
+from authority.domain.decision import SignedDecision
+from authority.domain.identity import Caller
+from authority.domain.invocation import Call
+from authority.domain.plan import StoredReceipt
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.record import MemoryRecord
+from authority.domain.refusal import Refusal
+from authority.domain.statement import Statement
+from authority.usecases.commit import CommitAnswer, CommitRequest
+from authority.usecases.create_proposal import ProposalRequest
+from authority.usecases.decide_proposal import ApprovalRequest
+from authority.usecases.evaluate_policy import PolicyRequest
+from authority.usecases.issue import IssueRequest
+from authority.usecases.paging import Page, PageRequest
+from authority.usecases.ports import IssuedCapability, RecordedApproval, RecordedValidation
+from authority.usecases.read_key_set import PublishedKeySet
+from authority.usecases.read_proposals import FoundProposal
+from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
+from authority.usecases.validate_proposal import ValidationRequest
+from authority.usecases.verify_capability import CapabilityVerdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseCases:
+    """The use cases behind the RPCs, wired by bootstrap: each is the `__call__` of the class of that name."""
+
+    authenticate: Callable[[Sequence[bytes], Call], Awaitable[Caller | Refusal]]
+
+    issue: Callable[[Caller, IssueRequest], Awaitable[IssuedCapability | Refusal]]
+    verify_capability: Callable[[Caller, Statement, Presentation | None], Awaitable[CapabilityVerdict | Refusal]]
+    commit: Callable[[Caller, CommitRequest], Awaitable[CommitAnswer | Refusal]]
+    get_receipt: Callable[[Caller, ReceiptQuery], Awaitable[FoundReceipt | Refusal]]
+    list_receipts: Callable[[Caller, str, PageRequest], Awaitable[Page[StoredReceipt] | Refusal]]
+    get_key_set: Callable[[], Awaitable[PublishedKeySet]]
+
+    create_proposal: Callable[[Caller, ProposalRequest], Awaitable[StoredProposal | Refusal]]
+    get_proposal: Callable[[Caller, str, int], Awaitable[FoundProposal | Refusal]]
+    list_proposals: Callable[
+        [Caller, str, ProposalState | None, PageRequest], Awaitable[Page[StoredProposal] | Refusal]
+    ]
+    validate_proposal: Callable[[Caller, ValidationRequest], Awaitable[RecordedValidation | Refusal]]
+    decide_proposal: Callable[[Caller, ApprovalRequest], Awaitable[RecordedApproval | Refusal]]
+
+    evaluate_policy: Callable[[Caller, PolicyRequest], Awaitable[SignedDecision | Refusal]]
+
+    get_record: Callable[[Caller, str], Awaitable[MemoryRecord | Refusal]]
+    list_records: Callable[[Caller, str, PageRequest], Awaitable[Page[MemoryRecord] | Refusal]]

@@ -1,0 +1,129 @@
+"""A real server on 127.0.0.1 whose use cases are written by hand: only transport, proofs and errors are tested here."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
+from typing import Any
+
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo  # type: ignore[import-untyped]
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
+from grpc import StatusCode, aio
+
+from authority.domain.identity import Caller, Principal, PrincipalKind, Proof
+from authority.domain.references import PrincipalRef, TenantRef
+from authority.rpc.server import RpcServer, ServerOptions
+from authority.rpc.use_cases import UseCases
+
+AUDIENCE = "authority.test"
+INCIDENT = "0190f3a0-0000-7000-8000-00000000dead"
+UUID = "0190f3a0-0000-7000-8000-000000000001"
+PROOF = (("capability-authority-proof-bin", b"proof"),)
+
+CALLER = Caller(
+    Principal(TenantRef("acme", "t1"), PrincipalRef("acme", "svc"), PrincipalKind.SERVICE, frozenset()),
+    "sha256:" + "a" * 64,
+    Proof(b"nonce", None),
+    one_use=False,
+)
+
+GET_RECORD = "/capability_authority.v1.MemoryService/GetMemoryRecord"
+ONE_RECORD = b"\x0a\x24" + UUID.encode()
+
+
+async def authenticate_anybody(*_: object) -> Caller:
+    """Takes every call for `CALLER`'s."""
+    return CALLER
+
+
+async def _unexpected(*_: object) -> Any:  # noqa: ANN401 - stands for every use case
+    raise AssertionError("no call was expected")
+
+
+def use_cases(**given: Callable[..., Awaitable[Any]]) -> UseCases:
+    """Use cases of which only the given ones may be called; anybody is authenticated."""
+    chosen: dict[str, Any] = {field.name: _unexpected for field in fields(UseCases)}
+    return UseCases(**chosen | {"authenticate": authenticate_anybody} | given)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A started server and a channel to it."""
+
+    server: RpcServer
+    port: int
+    channel: aio.Channel
+
+    async def call(self, method: str, request: bytes, **options: Any) -> bytes:  # noqa: ANN401 - as grpc takes them
+        """Sends bytes and gives back bytes; with a proof unless other metadata is given."""
+        options.setdefault("metadata", PROOF)
+        call: aio.UnaryUnaryMultiCallable[bytes, bytes] = self.channel.unary_unary(method)
+        return await call(request, **options)
+
+    async def fail_elsewhere(self) -> "Failure":
+        """Why a call from a connection of its own fails."""
+        async with aio.insecure_channel(f"127.0.0.1:{self.port}", (("grpc.use_local_subchannel_pool", 1),)) as channel:
+            return await Running(self.server, self.port, channel).fail()
+
+    async def fail(self, method: str = GET_RECORD, request: bytes = ONE_RECORD, **options: Any) -> "Failure":  # noqa: ANN401 - as grpc takes them
+        """Why the call fails. A call that does not fail is an error."""
+        try:
+            await self.call(method, request, **options)
+        except aio.AioRpcError as error:
+            return Failure(error)
+        raise AssertionError("the call did not fail")
+
+
+class Failure:
+    """What a caller sees of a failed call."""
+
+    def __init__(self, error: aio.AioRpcError) -> None:
+        self.code: StatusCode = error.code()
+        self.message = error.details() or ""
+        trailers = error.trailing_metadata() or ()
+        packed = next((value for key, value in trailers if key == "grpc-status-details-bin"), None)
+        self.status = None if packed is None else Status.FromString(packed)
+        self.everything = f"{error} {list(trailers)} {error.debug_error_string()}"
+
+    @property
+    def info(self) -> ErrorInfo:
+        """The ErrorInfo. Every refusal of the service itself has one."""
+        found = self._detail(ErrorInfo)
+        assert found is not None, self.everything
+        return found
+
+    @property
+    def reason(self) -> str:
+        """The reason in the ErrorInfo."""
+        return str(self.info.reason)
+
+    @property
+    def retry(self) -> RetryInfo | None:
+        """When to try again, if that helps."""
+        return self._detail(RetryInfo)
+
+    @property
+    def violation(self) -> tuple[str, str] | None:
+        """Field and description of the one violation of shape."""
+        bad = self._detail(BadRequest)
+        if bad is None:
+            return None
+        (violation,) = bad.field_violations
+        return violation.field, violation.description
+
+    def _detail(self, kind: Any) -> Any:  # noqa: ANN401 - the classes have no stubs
+        assert self.status is None or self.status.code == self.code.value[0]
+        packed = [] if self.status is None else [detail for detail in self.status.details if detail.Is(kind.DESCRIPTOR)]
+        return kind.FromString(packed[0].value) if packed else None
+
+
+@asynccontextmanager
+async def running(cases: UseCases, *, start: bool = True, **options: Any) -> AsyncIterator[Running]:  # noqa: ANN401 - as ServerOptions takes them
+    """A server of the use cases; stopped at once in the end."""
+    server = RpcServer(cases, AUDIENCE, ServerOptions(**options), new_incident_id=lambda: INCIDENT)
+    port = server.bind("127.0.0.1:0")
+    if start:
+        await server.start()
+        await server.set_serving(serving=True)
+    async with aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        yield Running(server, port, channel)
+    await server.stop(0)
