@@ -1,4 +1,4 @@
-"""A copy of programs for an account that cannot read where they are, such as in the home of root."""
+"""A copy of programs for an account that cannot read them in place, such as in the home of root."""
 
 import os
 import shutil
