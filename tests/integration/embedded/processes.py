@@ -3,10 +3,11 @@
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,6 +63,7 @@ def supervising_process(
                     yield other
                 finally:
                     popen.kill()
+                    _let_go_on(servers)
                     assert have_ended(servers, 30)
         finally:
             popen.kill()
@@ -86,6 +88,13 @@ def have_ended(descriptors: list[int], seconds: float) -> bool:
         if not poll.poll(seconds * 1000):
             return False
     return True
+
+
+def _let_go_on(descriptors: list[int]) -> None:
+    """A test that failed may have left servers stopped, for ever without their parent."""
+    for descriptor in descriptors:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(descriptor, signal.SIGCONT)
 
 
 def user_of(pid: int) -> int:
