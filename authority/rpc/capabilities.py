@@ -48,7 +48,7 @@ class CapabilityServicer(CapabilityServiceServicer):
         self, request: pb.ListCommitReceiptsRequest, context: Context
     ) -> pb.ListCommitReceiptsResponse:
         """Reads receipts page by page."""
-        memory_namespace = values.optional_identifier(request.memory_namespace, "memory_namespace")
+        memory_namespace = values.identifier(request.memory_namespace, "memory_namespace")
         asked = values.page(request.page_size, request.page_token)
         page = await self._use_cases.list_receipts(current_caller(), memory_namespace, asked)
         return receipts.receipts_response(value_or_refuse(page))

@@ -51,7 +51,7 @@ class ListProposals:
     async def __call__(
         self, caller: Caller, memory_namespace: str, state: ProposalState | None, page: PageRequest
     ) -> Page[StoredProposal] | Refusal:
-        """An empty `memory_namespace` means every one, no `state` every state."""
+        """Without `state` those in every state."""
         if refusal := await self.admit(caller):
             return refusal
         proposer = None if _sees_all(caller) else caller.ref

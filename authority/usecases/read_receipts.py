@@ -70,7 +70,7 @@ class ListReceipts:
     pages: Pages
 
     async def __call__(self, caller: Caller, memory_namespace: str, page: PageRequest) -> Page[StoredReceipt] | Refusal:
-        """Without the right to read a caller sees what it holds; an empty `memory_namespace` means every one."""
+        """Without the right to read a caller sees what it holds."""
         if refusal := await self.admit(caller):
             return refusal
         holder = None if caller.principal.may(Right.READ) else caller.ref

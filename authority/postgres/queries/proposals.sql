@@ -66,7 +66,7 @@ join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_
 where h.tenant = $1 and h.proposal_id = $2
 
 -- name: proposal_page
--- Current revisions by proposal id, content left out; '' and null leave a filter away.
+-- Current revisions of a memory namespace by proposal id, content left out; null leaves a filter away.
 select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memory_type, ''::bytea as content,
   q.content_digest, q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs,
   q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.valid_from_time, q.valid_until_time,
@@ -74,7 +74,7 @@ select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memo
 from authority.proposal_head h
 join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_id and q.revision = h.current_revision
 where h.tenant = $1
-  and ($2 = '' or q.memory_namespace = $2)
+  and q.memory_namespace = $2
   and ($3::text is null or h.state = $3)
   and ($4::text is null or q.proposer = $4)
   and h.proposal_id > $5

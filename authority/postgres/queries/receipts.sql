@@ -14,11 +14,11 @@ select receipt_id, record_id, fingerprint, payload_type, payload, key_id, signat
 from authority.commit_receipt where tenant = $1 and holder = $2 and idempotency_key = $3
 
 -- name: receipt_page
--- Receipts by id; an empty memory namespace is every one, a null holder everyone.
+-- Receipts of a memory namespace by id; a null holder is everyone.
 select receipt_id, record_id, fingerprint, payload_type, payload, key_id, signature
 from authority.commit_receipt
 where tenant = $1
-  and ($2 = '' or memory_namespace = $2)
+  and memory_namespace = $2
   and ($3::text is null or holder = $3)
   and receipt_id > $4
 order by receipt_id

@@ -190,13 +190,13 @@ class VerifyCapabilityResponse(_message.Message):
         DESCRIPTOR: _descriptor.EnumDescriptor
         VERDICT_UNSPECIFIED: VerifyCapabilityResponse._Verdict.ValueType  # 0
         VERDICT_GRANTED: VerifyCapabilityResponse._Verdict.ValueType  # 1
-        """CommitValidated with this presentation would be judged good now."""
+        """Signature, terms and times allow this presentation. What was withdrawn since is judged at commit."""
         VERDICT_REFUSED: VerifyCapabilityResponse._Verdict.ValueType  # 2
 
     class Verdict(_Verdict, metaclass=_VerdictEnumTypeWrapper): ...
     VERDICT_UNSPECIFIED: VerifyCapabilityResponse.Verdict.ValueType  # 0
     VERDICT_GRANTED: VerifyCapabilityResponse.Verdict.ValueType  # 1
-    """CommitValidated with this presentation would be judged good now."""
+    """Signature, terms and times allow this presentation. What was withdrawn since is judged at commit."""
     VERDICT_REFUSED: VerifyCapabilityResponse.Verdict.ValueType  # 2
 
     @_typing.final
@@ -379,7 +379,6 @@ class ListCommitReceiptsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
-    """When empty, every memory namespace."""
     page_size: _builtins.int
     """50 when 0, at most 200."""
     page_token: _builtins.str
