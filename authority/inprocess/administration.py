@@ -1,0 +1,155 @@
+"""The port `Administration`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from authority.domain.identity import Principal
+from authority.domain.record import MemoryNamespace, Mode
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.statement import IssuerKey, KeyState
+from authority.inprocess.registry import InProcessIssuerKeys
+from authority.inprocess.tables import KeptKey, KeptPrincipal, Tables
+from authority.usecases.administer import (
+    AlreadyThere,
+    CommitCounts,
+    ListedPolicy,
+    ListedPrincipal,
+    NewMemoryNamespace,
+    NewPrincipal,
+    NotThere,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessAdministration:
+    """Implements `administer.Administration`."""
+
+    tables: Tables
+
+    async def add_principal(self, new: NewPrincipal, now: Instant) -> None:  # noqa: ARG002 - kept in order, not by time
+        """Registers the principal with its first key."""
+        if (new.tenant, new.ref) in self.tables.principals:
+            raise AlreadyThere(f"principal {new.ref} is registered in {new.tenant}")
+        if (new.tenant, new.key_id) in self.tables.keys:
+            raise AlreadyThere(f"key {new.key_id} belongs to a principal of {new.tenant} already")
+        principal = Principal(new.tenant, new.ref, new.kind, new.rights)
+        self.tables.principals[new.tenant, new.ref] = KeptPrincipal(principal, is_active=True)
+        self.tables.keys[new.tenant, new.key_id] = KeptKey(new.ref, new.public_key, is_active=True)
+
+    async def list_principals(self, tenant: TenantRef) -> Sequence[ListedPrincipal]:
+        """Every principal of the tenant."""
+        found = [self._listed(kept) for (of_tenant, _), kept in self.tables.principals.items() if of_tenant == tenant]
+        return sorted(found, key=lambda listed: str(listed.ref))
+
+    async def revoke_principal(self, tenant: TenantRef, ref: PrincipalRef, now: Instant) -> None:  # noqa: ARG002 - as above
+        """Withdraws the principal."""
+        if self.tables.active_principal(tenant, ref) is None:
+            raise NotThere(f"no active principal {ref} in {tenant}")
+        kept = self.tables.principals[tenant, ref]
+        self.tables.principals[tenant, ref] = replace(kept, is_active=False)
+
+    async def revoke_principal_key(self, tenant: TenantRef, key_id: str, now: Instant) -> None:  # noqa: ARG002 - as above
+        """Withdraws one key of a principal."""
+        kept = self.tables.keys.get((tenant, key_id))
+        if kept is None or not kept.is_active:
+            raise NotThere(f"no active key {key_id} in {tenant}")
+        self.tables.keys[tenant, key_id] = replace(kept, is_active=False)
+
+    async def add_namespace(self, new: NewMemoryNamespace, now: Instant) -> None:  # noqa: ARG002 - as above
+        """Makes the memory namespace."""
+        if (new.tenant, new.name) in self.tables.namespaces:
+            raise AlreadyThere(f"memory namespace {new.name} exists in {new.tenant}")
+        self._require_policy(new.policy_version)
+        self.tables.namespaces[new.tenant, new.name] = MemoryNamespace(
+            new.tenant,
+            new.name,
+            new.mode,
+            new.privileged,
+            new.least_profile,
+            new.default_visibility,
+            new.policy_version,
+        )
+
+    async def list_namespaces(self, tenant: TenantRef) -> Sequence[MemoryNamespace]:
+        """Every memory namespace of the tenant."""
+        return [
+            kept for (of_tenant, _), kept in sorted(self.tables.namespaces.items(), key=_name) if of_tenant == tenant
+        ]
+
+    async def set_mode(self, tenant: TenantRef, name: str, mode: Mode, now: Instant) -> None:  # noqa: ARG002 - as above
+        """Sets how unvalidated writes are treated."""
+        self.tables.namespaces[tenant, name] = replace(self._namespace(tenant, name), mode=mode)
+
+    async def load_policy(self, version: bytes, bundle: str, now: Instant) -> None:
+        """Keeps the bundle under its digest."""
+        self.tables.policies.setdefault(version, (ListedPolicy(version, len(bundle.encode()), now), bundle))
+
+    async def list_policies(self) -> Sequence[ListedPolicy]:
+        """Every loaded bundle."""
+        found = (listed for listed, _ in self.tables.policies.values())
+        return sorted(found, key=lambda listed: (listed.load_time, listed.version))
+
+    async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:  # noqa: ARG002 - as above
+        """Puts the memory namespace under the bundle."""
+        namespace = self._namespace(tenant, name)
+        self._require_policy(version)
+        self.tables.namespaces[tenant, name] = replace(namespace, policy_version=version)
+
+    async def count_commits(self, tenant: TenantRef) -> CommitCounts:
+        """The four counts of the tenant."""
+        tables = self.tables
+        consumed = (kept.state == "consumed" and of == tenant for (of, _), kept in tables.capabilities.items())
+        return CommitCounts(
+            consumed_capabilities=sum(consumed),
+            receipts=sum(of == tenant for of, _ in tables.receipts),
+            records=sum(of == tenant for of, _ in tables.records),
+            events=sum(event.tenant == tenant for event in tables.events),
+        )
+
+    async def add_issuer_key(self, key: IssuerKey, now: Instant) -> Sequence[str]:
+        """Adds the key and retires the one whose place it takes."""
+        place = (key.purpose, key.tenant, key.memory_namespace)
+        retired = [
+            other
+            for other in self.tables.issuer_keys.values()
+            if other.state is KeyState.ACTIVE and (other.purpose, other.tenant, other.memory_namespace) == place
+        ]
+        for other in retired:
+            self.tables.issuer_keys[other.key_id] = replace(other, state=KeyState.RETIRING)
+        self.tables.issuer_keys[key.key_id] = replace(key, state=KeyState.ACTIVE, create_time=now)
+        return [other.key_id for other in retired]
+
+    async def list_issuer_keys(self) -> Sequence[IssuerKey]:
+        """Every key of the authority."""
+        return await InProcessIssuerKeys(self.tables).load()
+
+    async def revoke_issuer_key(self, key_id: str, compromised_since: Instant | None, now: Instant) -> None:  # noqa: ARG002 - as above
+        """Withdraws the key in every tenant at once."""
+        key = self.tables.issuer_keys.get(key_id)
+        if key is None or key.state is KeyState.REVOKED:
+            raise NotThere(f"no issuer key {key_id} that is not revoked already")
+        self.tables.issuer_keys[key_id] = replace(key, state=KeyState.REVOKED, compromised_since=compromised_since)
+
+    def _namespace(self, tenant: TenantRef, name: str) -> MemoryNamespace:
+        namespace = self.tables.namespaces.get((tenant, name))
+        if namespace is None:
+            raise NotThere(f"no memory namespace {name} in {tenant}")
+        return namespace
+
+    def _require_policy(self, version: bytes) -> None:
+        if version not in self.tables.policies:
+            raise NotThere(f"policy version sha256:{version.hex()} is not loaded")
+
+    def _listed(self, kept: KeptPrincipal) -> ListedPrincipal:
+        principal = kept.principal
+        active = (
+            key_id
+            for (of_tenant, key_id), key in self.tables.keys.items()
+            if (of_tenant, key.owner) == (principal.tenant, principal.ref) and key.is_active
+        )
+        state = "active" if kept.is_active else "revoked"
+        return ListedPrincipal(principal.tenant, principal.ref, principal.kind, principal.rights, state, tuple(active))
+
+
+def _name(entry: tuple[tuple[TenantRef, str], MemoryNamespace]) -> str:
+    return entry[0][1]

@@ -1,0 +1,88 @@
+"""The port `Committer`: what the database's commit function does, over dicts."""
+
+from dataclasses import dataclass, replace
+
+from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.reasons import Reason
+from authority.domain.record import MemoryRecord
+from authority.domain.refusal import Refusal, highest
+from authority.domain.statement import Statement
+from authority.inprocess.judgement import is_revoked, live_refusals
+from authority.inprocess.tables import Event, KeptReceipt, KeptRecord, Tables
+from authority.usecases.ports import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessCommitter:
+    """Implements `ports.Committer`. Nothing else runs meanwhile: no plan is ever in progress."""
+
+    tables: Tables
+    clock: Clock
+
+    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:  # noqa: ARG002 - nothing waits here
+        """In this order: replay, conflict, the highest refusal among the carried and the live ones, committed."""
+        claim = plan.claim
+        settled = self.tables.settled(claim.tenant, claim.holder, claim.idempotency_key)
+        if settled and settled.fingerprint == claim.fingerprint:
+            return Committed(settled, replayed=settled.receipt_id != plan.receipt_id)
+        if settled:
+            return Conflicting(settled)
+        if plan.receipt and is_revoked(self.tables, plan.receipt.key_id):
+            # The caller's next call signs with another key.
+            return Refusal(Reason.DEPENDENCY_UNAVAILABLE)
+        refusal = highest((plan.verdict, *live_refusals(self.tables, plan, self.clock.now())))
+        return refusal or self._write(plan)
+
+    def _write(self, plan: CommitPlan) -> Committed:
+        tables, terms, tenant = self.tables, plan.capability.terms, plan.claim.tenant
+        assert plan.receipt is not None
+        stored = self._keep_receipt(plan, plan.receipt)
+        proposal = tables.revisions[tenant, terms.proposal_id, terms.proposal_revision]
+        decision = tables.decisions[tenant, terms.decision_receipt_digest]
+        record = _record(plan, proposal)
+        tables.records[tenant, plan.record_id] = KeptRecord(record, decision.receipt.sequence)
+        tables.events.append(Event(tenant, plan.event_id, "memory.committed.v1", plan.record_id))
+        capability = tables.capabilities[tenant, terms.capability_id]
+        tables.capabilities[tenant, terms.capability_id] = replace(capability, state="consumed")
+        head = tables.heads[tenant, terms.proposal_id]
+        tables.heads[tenant, terms.proposal_id] = replace(
+            head, state=ProposalState.COMMITTED, receipt_id=plan.receipt_id
+        )
+        return Committed(stored, replayed=False)
+
+    def _keep_receipt(self, plan: CommitPlan, receipt: Statement) -> StoredReceipt:
+        stored = StoredReceipt(plan.receipt_id, plan.record_id, receipt, plan.claim.fingerprint)
+        terms = plan.capability.terms
+        self.tables.receipts[plan.claim.tenant, plan.receipt_id] = KeptReceipt(
+            stored, plan.claim, terms.capability_id, terms.proposal_id, terms.memory_namespace
+        )
+        return stored
+
+
+def _record(plan: CommitPlan, proposal: StoredProposal) -> MemoryRecord:
+    revision = proposal.revision
+    return MemoryRecord(
+        record_id=plan.record_id,
+        tenant=plan.claim.tenant,
+        memory_namespace=revision.memory_namespace,
+        memory_type=revision.memory_type,
+        provenance=revision.provenance,
+        content=proposal.content,
+        content_digest=revision.content_digest,
+        media_type=revision.media_type,
+        proposer=revision.proposer,
+        proposal_id=revision.proposal_id,
+        proposal_revision=revision.revision,
+        receipt_id=plan.receipt_id,
+        source_refs=revision.source_refs,
+        subject_refs=revision.subject_refs,
+        evidence_digests=revision.evidence_digests,
+        visibility=revision.visibility,
+        valid_from_time=revision.valid_from_time,
+        valid_until_time=revision.valid_until_time,
+        expire_time=revision.record_expire_time,
+        create_time=plan.planned_time,
+        costs=revision.costs,
+        correlation_id=plan.capability.terms.correlation_id,
+    )

@@ -1,0 +1,44 @@
+"""The port `Decisions`."""
+
+from dataclasses import dataclass
+
+from authority.domain.decision import DecisionFacts, SignedDecision
+from authority.domain.reasons import Reason
+from authority.domain.references import PrincipalRef
+from authority.domain.refusal import Refusal
+from authority.inprocess.tables import Tables
+from authority.usecases.ports import Decide, RequestMark
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessDecisions:
+    """Implements `ports.Decisions`."""
+
+    tables: Tables
+
+    async def decide(
+        self, mark: RequestMark, proposal_id: str, revision: int, holder: PrincipalRef, decide: Decide
+    ) -> SignedDecision | Refusal:
+        """Draws a sequence, reads the facts, has them decided and keeps the answer."""
+        if earlier := self.tables.answered(mark, SignedDecision):
+            return earlier
+        sequence, tenant = self.tables.next_sequence(), mark.tenant
+        proposal = self.tables.proposal(tenant, proposal_id, revision)
+        if proposal is None:
+            return Refusal(Reason.NOT_FOUND)
+        namespace = self.tables.namespaces[tenant, proposal.revision.memory_namespace]
+        key = (tenant, proposal_id, proposal.revision.revision)
+        facts = DecisionFacts(
+            proposal=proposal,
+            is_newest_revision=self.tables.is_current(proposal),
+            validation=self.tables.newest_validation(*key),
+            approvals=self.tables.approvals_of(*key),
+            namespace=namespace,
+            holder=self.tables.active_principal(tenant, holder),
+            bundle=self.tables.policies[namespace.policy_version][1],
+        )
+        signed = decide(facts, sequence)
+        if isinstance(signed, Refusal):
+            return signed
+        self.tables.decisions[tenant, signed.digest] = signed
+        return self.tables.answer(mark, signed)

@@ -1,0 +1,162 @@
+"""What live state says against a commit plan: the judgement of the database's commit function, over dicts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from authority.domain.capability import CommitCapability
+from authority.domain.decision import ApprovalVerdict, DecisionOutcome, SignedDecision
+from authority.domain.plan import CommitPlan
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.reasons import Reason
+from authority.domain.references import Instant
+from authority.domain.refusal import Refusal, binding_mismatch
+from authority.domain.statement import KeyState
+from authority.domain.validation import SignedValidation, ValidationOutcome
+from authority.domain.verify import judge_time
+from authority.inprocess.tables import Head, KeptCapability, KeptKey, KeptPrincipal, Tables
+
+_STANDING = (ProposalState.VALIDATED, ProposalState.APPROVED, ProposalState.COMMITTED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """The stored rows that a plan names; absent ones are None."""
+
+    head: Head | None
+    proposal: StoredProposal | None
+    capability: KeptCapability | None
+    validation: SignedValidation | None
+    decision: SignedDecision | None
+    active_policy: bytes | None
+    holder: KeptPrincipal | None
+    holder_key: KeptKey | None
+
+
+def live_refusals(tables: Tables, plan: CommitPlan, now: Instant) -> Iterator[Refusal | None]:
+    """Everything that the stored state has against the plan; the highest of them answers."""
+    terms, facts = plan.capability.terms, _facts(tables, plan)
+    yield _judge_keys(tables, plan, facts)
+    yield _judge_bindings(terms, facts)
+    yield from _judge_policy(terms, facts)
+    yield from _judge_times(facts, now)
+    yield _judge_withdrawals(tables, terms, facts)
+    yield from _judge_revision(terms, facts)
+    yield _judge_approval(tables, terms, now)
+    if facts.head and facts.head.receipt_id:
+        yield Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": facts.head.receipt_id})
+    yield _judge_presence(plan, facts)
+
+
+def is_revoked(tables: Tables, key_id: str) -> bool:
+    """Whether the issuer key was withdrawn."""
+    key = tables.issuer_keys.get(key_id)
+    return key is not None and key.state is KeyState.REVOKED
+
+
+def _facts(tables: Tables, plan: CommitPlan) -> _Facts:
+    terms, tenant = plan.capability.terms, plan.claim.tenant
+    revision = (tenant, terms.proposal_id, terms.proposal_revision)
+    validation = tables.validations.get((tenant, terms.validation_receipt_digest))
+    decision = tables.decisions.get((tenant, terms.decision_receipt_digest))
+    namespace = tables.namespaces.get((tenant, terms.memory_namespace))
+    holder_key = tables.keys.get((tenant, f"sha256:{terms.holder_key.hex()}"))
+    return _Facts(
+        head=tables.heads.get(revision[:2]),
+        proposal=tables.revisions.get(revision),
+        capability=tables.capabilities.get((tenant, terms.capability_id)),
+        validation=validation if validation and _is_of_revision(validation, terms) else None,
+        decision=decision if decision and _is_of_claim(decision, terms) else None,
+        active_policy=namespace.policy_version if namespace else None,
+        holder=tables.principals.get((tenant, terms.holder)),
+        holder_key=holder_key if holder_key and holder_key.owner == terms.holder else None,
+    )
+
+
+def _is_of_revision(validation: SignedValidation, terms: CommitCapability) -> bool:
+    receipt = validation.receipt
+    return (receipt.proposal_id, receipt.proposal_revision) == (terms.proposal_id, terms.proposal_revision)
+
+
+def _is_of_claim(decision: SignedDecision, terms: CommitCapability) -> bool:
+    receipt = decision.receipt
+    decided = (receipt.proposal_id, receipt.proposal_revision, receipt.holder, receipt.validation_receipt_digest)
+    return decided == (terms.proposal_id, terms.proposal_revision, terms.holder, terms.validation_receipt_digest)
+
+
+def _judge_keys(tables: Tables, plan: CommitPlan, facts: _Facts) -> Refusal | None:
+    statements = [plan.capability.statement]
+    statements += [signed.statement for signed in (facts.validation, facts.decision) if signed]
+    holder_key_revoked = facts.holder_key is not None and not facts.holder_key.is_active
+    revoked = holder_key_revoked or any(is_revoked(tables, statement.key_id) for statement in statements)
+    return Refusal(Reason.KEY_REVOKED) if revoked else None
+
+
+def _judge_bindings(terms: CommitCapability, facts: _Facts) -> Refusal | None:
+    if facts.proposal is None:
+        return None
+    revision, validation, decision = facts.proposal.revision, facts.validation, facts.decision
+    stored: list[tuple[str, object]] = [
+        ("memory_namespace", revision.memory_namespace),
+        ("proposal_digest", facts.proposal.digest),
+        ("content_digest", revision.content_digest),
+        ("validation_receipt_digest", validation and validation.digest),
+    ]
+    if validation:
+        stored.append(("validator_profile", validation.receipt.validator_profile))
+        stored.append(("validator_profile_version", validation.receipt.validator_profile_version))
+    agreeing = decision is not None and decision.receipt.policy_version == terms.policy_version
+    stored.append(("decision_receipt_digest", terms.decision_receipt_digest if agreeing else None))
+    return next((binding_mismatch(term) for term, value in stored if getattr(terms, term) != value), None)
+
+
+def _judge_policy(terms: CommitCapability, facts: _Facts) -> Iterator[Refusal]:
+    if facts.active_policy not in (None, terms.policy_version):
+        yield Refusal(Reason.POLICY_DENIED)
+    outcome = facts.decision and facts.decision.receipt.outcome
+    if outcome is DecisionOutcome.DENY:
+        yield Refusal(Reason.POLICY_DENIED)
+    if outcome is DecisionOutcome.REQUIRE_APPROVAL:
+        yield Refusal(Reason.APPROVAL_REQUIRED)
+
+
+def _judge_times(facts: _Facts, now: Instant) -> Iterator[Refusal | None]:
+    capability = facts.capability
+    if capability:
+        time = judge_time(capability.opened.terms, now)
+        yield Refusal(time.reason) if time else None
+    ends = [signed.receipt.expire_time for signed in (facts.validation, facts.decision) if signed]
+    if any(end <= now for end in ends) or (capability and capability.state == "expired"):
+        yield Refusal(Reason.EXPIRED)
+
+
+def _judge_withdrawals(tables: Tables, terms: CommitCapability, facts: _Facts) -> Refusal | None:
+    buried = tables.tombstones.get((terms.tenant, terms.memory_namespace, terms.content_digest), 0)
+    outlived = facts.decision is not None and buried > facts.decision.receipt.sequence
+    holder_revoked = facts.holder is not None and not facts.holder.is_active
+    return Refusal(Reason.REVOKED) if outlived or holder_revoked else None
+
+
+def _judge_revision(terms: CommitCapability, facts: _Facts) -> Iterator[Refusal]:
+    head = facts.head
+    if head and (head.revision != terms.proposal_revision or head.state not in _STANDING):
+        yield Refusal(Reason.NOT_VALIDATED)
+    if facts.validation and facts.validation.receipt.outcome is ValidationOutcome.FAIL:
+        yield Refusal(Reason.NOT_VALIDATED)
+
+
+def _judge_approval(tables: Tables, terms: CommitCapability, now: Instant) -> Refusal | None:
+    """The named approval still counts: unexpired, and nobody decided otherwise after it."""
+    if not terms.approval_reference:
+        return None
+    decided = tables.approvals_of(terms.tenant, terms.proposal_id, terms.proposal_revision)
+    from_named = [at for at, approval in enumerate(decided) if approval.reference == terms.approval_reference]
+    since = decided[from_named[0] :] if from_named else ()
+    stands = since and since[0].expire_time > now and all(it.verdict is ApprovalVerdict.APPROVE for it in since)
+    return None if stands else Refusal(Reason.APPROVAL_REQUIRED)
+
+
+def _judge_presence(plan: CommitPlan, facts: _Facts) -> Refusal | None:
+    named = (facts.proposal, facts.capability, facts.holder, facts.holder_key, facts.active_policy)
+    is_there = None not in named and facts.capability is not None
+    is_same = facts.capability is not None and facts.capability.opened.digest == plan.capability.digest
+    return None if is_there and is_same else Refusal(Reason.NOT_FOUND)

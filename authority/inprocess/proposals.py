@@ -1,0 +1,82 @@
+"""The port `Proposals`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.reasons import Reason
+from authority.domain.record import MemoryNamespace
+from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+from authority.domain.statement import Statement
+from authority.inprocess.tables import Head, Tables
+from authority.usecases.ports import RequestMark
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessProposals:
+    """Implements `ports.Proposals`."""
+
+    tables: Tables
+
+    async def namespace(self, tenant: TenantRef, name: str) -> MemoryNamespace | None:
+        """The memory namespace, when an operator made it."""
+        return self.tables.namespaces.get((tenant, name))
+
+    async def get(self, tenant: TenantRef, proposal_id: str, revision: int) -> StoredProposal | None:
+        """The revision, the current one for 0."""
+        return self.tables.proposal(tenant, proposal_id, revision)
+
+    async def create(self, mark: RequestMark, proposal: StoredProposal) -> StoredProposal | Refusal:
+        """Keeps the revision when it follows the head's current one."""
+        made = self.tables.answered(mark, tuple)
+        if isinstance(made, Refusal):
+            return made
+        if made:
+            kept = self.tables.proposal(mark.tenant, *made)
+            assert kept
+            return kept
+        if refusal := self._judge_place(proposal):
+            return refusal
+        revision = proposal.revision
+        self.tables.heads[revision.tenant, revision.proposal_id] = Head(revision.revision, ProposalState.PROPOSED)
+        self.tables.revisions[revision.tenant, revision.proposal_id, revision.revision] = proposal
+        self.tables.answer(mark, (revision.proposal_id, revision.revision))
+        return proposal
+
+    async def newest_validation(self, tenant: TenantRef, proposal_id: str, revision: int) -> Statement | None:
+        """The newest validation receipt of the revision."""
+        found = self.tables.newest_validation(tenant, proposal_id, revision)
+        return found.statement if found else None
+
+    async def page(
+        self,
+        tenant: TenantRef,
+        *,
+        memory_namespace: str,
+        state: ProposalState | None,
+        proposer: PrincipalRef | None,
+        after: str,
+        size: int,
+    ) -> Sequence[StoredProposal]:
+        """Current revisions in the order of their ids, content left out."""
+        ids = sorted(proposal_id for of_tenant, proposal_id in self.tables.heads if of_tenant == tenant)
+        current = (self.tables.proposal(tenant, proposal_id, 0) for proposal_id in ids if proposal_id > after)
+        found = [
+            replace(proposal, content=b"")
+            for proposal in current
+            if proposal
+            and memory_namespace in ("", proposal.revision.memory_namespace)
+            and state in (None, proposal.state)
+            and proposer in (None, proposal.revision.proposer)
+        ]
+        return found[:size]
+
+    def _judge_place(self, proposal: StoredProposal) -> Refusal | None:
+        revision = proposal.revision
+        head = self.tables.heads.get((revision.tenant, revision.proposal_id))
+        if (head.revision if head else 0) != revision.revision - 1:
+            return Refusal(Reason.CONTENTION)
+        if head and head.receipt_id:
+            return Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": head.receipt_id})
+        return None

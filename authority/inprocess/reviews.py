@@ -1,0 +1,79 @@
+"""The ports `Validations` and `Approvals`."""
+
+from dataclasses import dataclass, replace
+
+from authority.domain.decision import Approval, ApprovalVerdict
+from authority.domain.proposal import ProposalState
+from authority.domain.reasons import Reason
+from authority.domain.references import TenantRef
+from authority.domain.refusal import Refusal
+from authority.domain.validation import SignedValidation
+from authority.inprocess.tables import Head, Tables
+from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark
+
+_STANDING = (ProposalState.VALIDATED, ProposalState.APPROVED)
+_AGAINST = (ApprovalVerdict.REJECT, ApprovalVerdict.REQUEST_CHANGES)
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessValidations:
+    """Implements `ports.Validations`."""
+
+    tables: Tables
+
+    async def duplicate_of(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> str | None:
+        """The living record that holds exactly this content."""
+        wanted = (memory_namespace, content_digest)
+        living = self.tables.living_records(tenant)
+        return next((it.record_id for it in living if (it.memory_namespace, it.content_digest) == wanted), None)
+
+    async def keep(
+        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
+    ) -> RecordedValidation | Refusal:
+        """Keeps the receipt and moves the revision on, unless a person decided against it."""
+        receipt = signed.receipt
+        if earlier := self.tables.answered(mark, RecordedValidation):
+            return earlier
+        head = _current_head(self.tables, mark.tenant, receipt.proposal_id, receipt.proposal_revision)
+        if isinstance(head, Refusal):
+            return head
+        decided = self.tables.approvals_of(mark.tenant, receipt.proposal_id, receipt.proposal_revision)
+        if decided and decided[-1].verdict in _AGAINST:
+            return Refusal(Reason.NOT_VALIDATED, {"problem": "a person decided against it"})
+        self.tables.validations[mark.tenant, signed.digest] = signed
+        self.tables.heads[mark.tenant, receipt.proposal_id] = replace(head, state=state)
+        return self.tables.answer(mark, RecordedValidation(signed, state))
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessApprovals:
+    """Implements `ports.Approvals`."""
+
+    tables: Tables
+
+    async def decide(self, mark: RequestMark, approval: Approval, state: ProposalState) -> RecordedApproval | Refusal:
+        """Keeps the decision on the newest validation."""
+        if earlier := self.tables.answered(mark, RecordedApproval):
+            return earlier
+        key = (mark.tenant, approval.proposal_id, approval.proposal_revision)
+        head = _current_head(self.tables, *key)
+        if isinstance(head, Refusal):
+            return head
+        validation = self.tables.newest_validation(*key)
+        if validation is None or (approval.verdict not in _AGAINST and head.state not in _STANDING):
+            return Refusal(Reason.NOT_VALIDATED)
+        self.tables.approvals.append(replace(approval, validation_receipt_digest=validation.digest))
+        self.tables.heads[mark.tenant, approval.proposal_id] = replace(head, state=state)
+        return self.tables.answer(mark, RecordedApproval(approval.reference, state))
+
+
+def _current_head(tables: Tables, tenant: TenantRef, proposal_id: str, revision: int) -> Head | Refusal:
+    """The head, when the revision is the current one and not committed."""
+    head = tables.heads.get((tenant, proposal_id))
+    if head is None:
+        return Refusal(Reason.NOT_FOUND)
+    if head.revision != revision:
+        return Refusal(Reason.NOT_VALIDATED, {"problem": "a newer revision superseded it"})
+    if head.receipt_id:
+        return Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": head.receipt_id})
+    return head

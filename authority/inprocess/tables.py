@@ -1,0 +1,186 @@
+"""What all the in-process adapters of one authority share: dicts for tables, keyed as the database keys them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from authority.domain.capability import OpenedCapability
+from authority.domain.decision import Approval, SignedDecision
+from authority.domain.identity import Principal
+from authority.domain.plan import Claim, StoredReceipt
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.reasons import Reason
+from authority.domain.record import MemoryNamespace, MemoryRecord
+from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+from authority.domain.statement import IssuerKey
+from authority.domain.validation import SignedValidation
+from authority.usecases.administer import ListedPolicy
+from authority.usecases.ports import RequestMark
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPrincipal:
+    """A registered principal."""
+
+    principal: Principal
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeptKey:
+    """A proof key and the one principal that owns it."""
+
+    owner: PrincipalRef
+    public_key: bytes
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Which revision of a proposal is current, the state of that one, and the receipt once it is committed."""
+
+    revision: int
+    state: ProposalState
+    receipt_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCapability:
+    """An issued capability. `state` is issued, consumed or expired."""
+
+    opened: OpenedCapability
+    claim: Claim
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReceipt:
+    """A commit receipt and what it is found by."""
+
+    stored: StoredReceipt
+    claim: Claim
+    capability_id: str
+    proposal_id: str
+    memory_namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRecord:
+    """A record and the sequence of the decision that allowed it."""
+
+    record: MemoryRecord
+    decision_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What the outbox tells of a record."""
+
+    tenant: TenantRef
+    event_id: str
+    kind: str
+    record_id: str
+
+
+@dataclass(slots=True)
+class Tables:
+    """Everything that is kept. Adapters change it between two awaits and never in the middle: each change is whole."""
+
+    policies: dict[bytes, tuple[ListedPolicy, str]] = field(default_factory=dict)
+    issuer_keys: dict[str, IssuerKey] = field(default_factory=dict)
+    namespaces: dict[tuple[TenantRef, str], MemoryNamespace] = field(default_factory=dict)
+    principals: dict[tuple[TenantRef, PrincipalRef], KeptPrincipal] = field(default_factory=dict)
+    keys: dict[tuple[TenantRef, str], KeptKey] = field(default_factory=dict)
+    answers: dict[tuple[TenantRef, PrincipalRef, str], tuple[bytes, object]] = field(default_factory=dict)
+    heads: dict[tuple[TenantRef, str], Head] = field(default_factory=dict)
+    revisions: dict[tuple[TenantRef, str, int], StoredProposal] = field(default_factory=dict)
+    validations: dict[tuple[TenantRef, bytes], SignedValidation] = field(default_factory=dict)
+    approvals: list[Approval] = field(default_factory=list)
+    decisions: dict[tuple[TenantRef, bytes], SignedDecision] = field(default_factory=dict)
+    capabilities: dict[tuple[TenantRef, str], KeptCapability] = field(default_factory=dict)
+    receipts: dict[tuple[TenantRef, str], KeptReceipt] = field(default_factory=dict)
+    records: dict[tuple[TenantRef, str], KeptRecord] = field(default_factory=dict)
+    tombstones: dict[tuple[TenantRef, str, bytes], int] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    sequence: int = 0
+
+    def next_sequence(self) -> int:
+        """The next place in the order of decisions and revocations."""
+        self.sequence += 1
+        return self.sequence
+
+    def answered(self, mark: RequestMark, kind: type[Answer]) -> Answer | Refusal | None:
+        """What the request id was answered with first; IDEMPOTENCY_CONFLICT when it was used for something else."""
+        digest, answer = self.answers.get((mark.tenant, mark.principal, mark.request_id), (mark.digest, None))
+        if digest != mark.digest:
+            return Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "request_id"})
+        assert answer is None or isinstance(answer, kind)
+        return answer
+
+    def answer(self, mark: RequestMark, answer: Answer) -> Answer:
+        """Keeps the answer under the request id, and gives it."""
+        self.answers[mark.tenant, mark.principal, mark.request_id] = (mark.digest, answer)
+        return answer
+
+    def proposal(self, tenant: TenantRef, proposal_id: str, revision: int) -> StoredProposal | None:
+        """The revision, the current one for 0, in the state that the head gives it."""
+        head = self.heads.get((tenant, proposal_id))
+        found = head and self.revisions.get((tenant, proposal_id, revision or head.revision))
+        if not head or not found:
+            return None
+        is_current = found.revision.revision == head.revision
+        return replace(found, state=head.state if is_current else ProposalState.SUPERSEDED)
+
+    def is_current(self, proposal: StoredProposal) -> bool:
+        """Whether no newer revision superseded it."""
+        revision = proposal.revision
+        return self.heads[revision.tenant, revision.proposal_id].revision == revision.revision
+
+    def newest_validation(self, tenant: TenantRef, proposal_id: str, revision: int) -> SignedValidation | None:
+        """The validation of the revision that was kept last."""
+        judged = (tenant, proposal_id, revision)
+        of_revision = [
+            signed
+            for (of_tenant, _), signed in self.validations.items()
+            if (of_tenant, signed.receipt.proposal_id, signed.receipt.proposal_revision) == judged
+        ]
+        return of_revision[-1] if of_revision else None
+
+    def approvals_of(self, tenant: TenantRef, proposal_id: str, revision: int) -> tuple[Approval, ...]:
+        """The decisions of persons on the revision in the order in which they were taken."""
+        decided = (tenant, proposal_id, revision)
+        return tuple(
+            approval
+            for approval in self.approvals
+            if (approval.tenant, approval.proposal_id, approval.proposal_revision) == decided
+        )
+
+    def active_principal(self, tenant: TenantRef, ref: PrincipalRef) -> Principal | None:
+        """The principal when it is not revoked."""
+        kept = self.principals.get((tenant, ref))
+        return kept.principal if kept and kept.is_active else None
+
+    def active_key(self, tenant: TenantRef, owner: PrincipalRef, key_id: str) -> KeptKey | None:
+        """The key when it is the owner's and not revoked."""
+        kept = self.keys.get((tenant, key_id))
+        return kept if kept and kept.is_active and kept.owner == owner else None
+
+    def settled(self, tenant: TenantRef, holder: PrincipalRef, idempotency_key: str) -> StoredReceipt | None:
+        """The receipt of the holder's key."""
+        wanted = (tenant, holder, idempotency_key)
+        claims = (
+            (kept.claim.tenant, kept.claim.holder, kept.claim.idempotency_key, kept.stored)
+            for kept in self.receipts.values()
+        )
+        return next((stored for *key, stored in claims if tuple(key) == wanted), None)
+
+    def living_records(self, tenant: TenantRef) -> Iterator[MemoryRecord]:
+        """The tenant's records, in the order of their ids, whose decision no tombstone outlived."""
+        for (of_tenant, _), kept in sorted(self.records.items(), key=lambda item: item[0][1]):
+            record = kept.record
+            buried = self.tombstones.get((tenant, record.memory_namespace, record.content_digest), 0)
+            if of_tenant == tenant and buried <= kept.decision_sequence:
+                yield record
