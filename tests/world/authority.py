@@ -1,0 +1,125 @@
+"""One authority under test: the use cases over a store, wired as the service wires them."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from authority.domain.references import TenantRef
+from authority.domain.verify import Here
+from authority.inprocess.leases import InProcessLeases
+from authority.inprocess.nonces import InProcessNonces
+from authority.policy.engine import CedarPolicyEngine
+from authority.signing.key_folder import KeyFolder
+from authority.signing.key_ring import MINTING, KeyRing
+from authority.signing.page_tokens import SealedPageTokens
+from authority.signing.rotation import Scope, generate
+from authority.signing.signer import KeyedSigner
+from authority.signing.statements import StatementReader
+from authority.usecases.admit import Admit
+from authority.usecases.commit import Commit
+from authority.usecases.create_proposal import CreateProposal
+from authority.usecases.decide_proposal import DecideProposal
+from authority.usecases.evaluate_policy import EvaluatePolicy
+from authority.usecases.issue import Issue
+from authority.usecases.paging import Pages
+from authority.usecases.ports import Leases, Nonces
+from authority.usecases.read_proposals import GetProposal, ListProposals
+from authority.usecases.read_receipts import GetReceipt, ListReceipts
+from authority.usecases.read_records import GetRecord, ListRecords
+from authority.usecases.validate_proposal import ValidateProposal
+from authority.usecases.verify_capability import VerifyCapability
+from tests.world.clock import NumberedIds, SetClock
+from tests.world.stores import SOURCE, OpenStore, Store
+
+HERE = Here(issuer=SOURCE, audience="memory.test")
+LEASE_MS = 30_000
+REPLAY_MS = 7_200_000
+
+
+@dataclass(frozen=True, slots=True)
+class UseCases:
+    """The verbs that the world speaks."""
+
+    create_proposal: CreateProposal
+    validate_proposal: ValidateProposal
+    evaluate_policy: EvaluatePolicy
+    decide_proposal: DecideProposal
+    issue: Issue
+    verify_capability: VerifyCapability
+    commit: Commit
+    get_proposal: GetProposal
+    list_proposals: ListProposals
+    get_receipt: GetReceipt
+    list_receipts: ListReceipts
+    get_record: GetRecord
+    list_records: ListRecords
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """A process of the service. Its key ring learns of changed keys when it is told to, as a process does in time."""
+
+    clock: SetClock
+    ids: NumberedIds
+    folder: KeyFolder
+    ring: KeyRing
+    reader: StatementReader
+    signer: KeyedSigner
+    store: Store
+    leases: Leases
+    do: UseCases
+    tenants: set[TenantRef] = field(default_factory=set)
+    """Whose keys it knows: a database that many tests share has other tests' keys too."""
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        open_store: OpenStore,
+        *,
+        clock: SetClock | None = None,
+        leases: Leases | None = None,
+        nonces: Nonces | None = None,
+    ) -> Self:
+        """An authority with its private keys in `folder`, in process where nothing else is given."""
+        clock, ids = clock or SetClock(), NumberedIds()
+        keys = KeyFolder(folder)
+        ring = KeyRing(keys)
+        reader = StatementReader(ring)
+        signer = KeyedSigner(ring, reader, HERE.issuer)
+        store = open_store(clock, reader)
+        leases = leases or InProcessLeases(clock, lease_ms=LEASE_MS, replay_ms=REPLAY_MS)
+        admit = Admit(nonces or InProcessNonces(clock))
+        pages = Pages(SealedPageTokens(bytes(32)), clock)
+        use_cases = UseCases(
+            create_proposal=CreateProposal(admit, reader, store.proposals, clock, ids),
+            validate_proposal=ValidateProposal(
+                admit, reader, signer, store.proposals, store.validations, clock, ids, HERE
+            ),
+            evaluate_policy=EvaluatePolicy(admit, signer, store.decisions, CedarPolicyEngine(), clock, ids, HERE),
+            decide_proposal=DecideProposal(admit, store.proposals, store.approvals, clock, ids),
+            issue=Issue(admit, reader, signer, store.capabilities, clock, ids, HERE),
+            verify_capability=VerifyCapability(admit, reader, store.capabilities, clock, HERE),
+            commit=Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE),
+            get_proposal=GetProposal(admit, store.proposals),
+            list_proposals=ListProposals(admit, store.proposals, pages),
+            get_receipt=GetReceipt(admit, reader, signer, store.receipts, clock),
+            list_receipts=ListReceipts(admit, store.receipts, pages),
+            get_record=GetRecord(admit, store.records, clock),
+            list_records=ListRecords(admit, store.records, pages, clock),
+        )
+        return cls(clock, ids, keys, ring, reader, signer, store, leases, use_cases)
+
+    async def make_keys(self, tenant: TenantRef) -> None:
+        """An active key of every minting purpose, valid for this tenant alone."""
+        now = self.clock.now()
+        for purpose in MINTING:
+            key = generate(self.folder, purpose, now, Scope(tenant))
+            await self.store.administration.add_issuer_key(key, now)
+        self.tenants.add(tenant)
+        await self.learn_keys()
+
+    async def learn_keys(self) -> None:
+        """Reads the issuer keys again."""
+        known = [key for key in await self.store.issuer_keys.load() if key.tenant in self.tenants]
+        assert self.ring.replace(known) == ()

@@ -1,0 +1,150 @@
+"""A store: the adapters of every port over one set of tables, and a way for tests to reach behind them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from authority.domain.references import TenantRef
+from authority.domain.statement import IssuerKey
+from authority.inprocess.administration import InProcessAdministration
+from authority.inprocess.capabilities import InProcessCapabilities
+from authority.inprocess.committer import InProcessCommitter
+from authority.inprocess.decisions import InProcessDecisions
+from authority.inprocess.proposals import InProcessProposals
+from authority.inprocess.receipts import InProcessReceipts
+from authority.inprocess.records import InProcessRecords
+from authority.inprocess.registry import InProcessIssuerKeys, InProcessRegistry
+from authority.inprocess.reviews import InProcessApprovals, InProcessValidations
+from authority.inprocess.tables import Tables
+from authority.postgres.administration import PostgresAdministration
+from authority.postgres.capabilities import PostgresCapabilities
+from authority.postgres.committer import CommitterSettings, PostgresCommitter
+from authority.postgres.connections import Database, Power
+from authority.postgres.decisions import PostgresDecisions
+from authority.postgres.proposals import PostgresProposals
+from authority.postgres.receipts import PostgresReceipts
+from authority.postgres.records import PostgresRecords
+from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
+from authority.postgres.reviews import PostgresApprovals, PostgresValidations
+from authority.usecases.administer import Administration
+from authority.usecases.ports import (
+    Approvals,
+    Capabilities,
+    Clock,
+    Committer,
+    Decisions,
+    Proposals,
+    Receipts,
+    Records,
+    Registry,
+    Statements,
+    Validations,
+)
+
+SOURCE = "authority.test"
+"""Names the authority under test, as issuer and in its events."""
+ANY_CLOCK_MS = 10**12
+"""Thirty years: tests set the clock as they like, the database's own runs on."""
+
+
+class Behind(Protocol):
+    """Changes that no port offers yet."""
+
+    async def bury(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> None:
+        """Writes a tombstone under the next sequence, as RevokeRecord will."""
+        ...
+
+
+class IssuerKeys(Protocol):
+    """Where a process learns the issuer keys from."""
+
+    async def load(self) -> tuple[IssuerKey, ...]:
+        """Every key."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """One adapter for each port."""
+
+    administration: Administration
+    registry: Registry
+    issuer_keys: IssuerKeys
+    proposals: Proposals
+    validations: Validations
+    approvals: Approvals
+    decisions: Decisions
+    capabilities: Capabilities
+    committer: Committer
+    receipts: Receipts
+    records: Records
+    behind: Behind
+
+
+OpenStore = Callable[[Clock, Statements], Store]
+"""Makes the adapters of one authority."""
+
+
+@dataclass(frozen=True, slots=True)
+class _BehindTables:
+    tables: Tables
+
+    async def bury(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> None:
+        self.tables.tombstones[tenant, memory_namespace, content_digest] = self.tables.next_sequence()
+
+
+@dataclass(frozen=True, slots=True)
+class _BehindPostgres:
+    database: Database
+
+    async def bury(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> None:
+        async with self.database.transaction(tenant) as connection:
+            await connection.execute(
+                """
+                insert into authority.tombstone (tenant, memory_namespace, content_digest, sequence, create_time)
+                values ($1, $2, $3, nextval('authority.decision_sequence'), now())
+                """,
+                str(tenant),
+                memory_namespace,
+                content_digest,
+            )
+
+
+def inprocess_store(clock: Clock, statements: Statements) -> Store:
+    """Dicts. Statements are kept as they were opened, so nothing is read again."""
+    del statements
+    tables = Tables()
+    return Store(
+        administration=InProcessAdministration(tables),
+        registry=InProcessRegistry(tables),
+        issuer_keys=InProcessIssuerKeys(tables),
+        proposals=InProcessProposals(tables),
+        validations=InProcessValidations(tables),
+        approvals=InProcessApprovals(tables),
+        decisions=InProcessDecisions(tables),
+        capabilities=InProcessCapabilities(tables),
+        committer=InProcessCommitter(tables, clock),
+        receipts=InProcessReceipts(tables),
+        records=InProcessRecords(tables),
+        behind=_BehindTables(tables),
+    )
+
+
+def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements: Statements) -> Store:
+    """Real adapters, each with the power that the service gives it."""
+    settings = CommitterSettings(SOURCE, clock_bound_ms=ANY_CLOCK_MS)
+    proposing, issuing, reading = (databases[power] for power in (Power.PROPOSE, Power.ISSUE, Power.READ))
+    return Store(
+        administration=PostgresAdministration(databases[Power.ADMIN]),
+        registry=PostgresRegistry(reading),
+        issuer_keys=PostgresIssuerKeys(reading),
+        proposals=PostgresProposals(proposing),
+        validations=PostgresValidations(proposing, statements),
+        approvals=PostgresApprovals(proposing),
+        decisions=PostgresDecisions(issuing, statements, clock),
+        capabilities=PostgresCapabilities(issuing, statements),
+        committer=PostgresCommitter(databases[Power.COMMIT], clock, settings),
+        receipts=PostgresReceipts(reading),
+        records=PostgresRecords(reading),
+        behind=_BehindPostgres(databases[Power.ADMIN]),
+    )

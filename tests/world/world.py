@@ -1,0 +1,376 @@
+"""The world of one tenant: its people, its memory namespace, and verbs that tests read like sentences.
+
+A verb in the present (`propose`, `commit`) makes one call and answers what the caller would get, a refusal too. A verb
+in the past (`proposed`, `allowed`, `issued`, `committed`) comes about by however many calls, and must succeed.
+"""
+
+import asyncio
+import hashlib
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Self, TypeVar
+
+from authority.domain import limits
+from authority.domain.capability import OpenedCapability, Presentation
+from authority.domain.decision import ApprovalVerdict, DecisionOutcome, SignedDecision
+from authority.domain.identity import RIGHTS_BY_KIND, Caller, Principal, PrincipalKind, Proof, Right
+from authority.domain.plan import Claim, CommitPlan, CommitReceipt
+from authority.domain.proposal import MemoryType, ProposalRevision, StoredProposal
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+from authority.domain.validation import SignedValidation
+from authority.policy.bundle import bundle_version, default_bundle
+from authority.usecases.administer import NewMemoryNamespace, NewPrincipal
+from authority.usecases.commit import CommitAnswer, CommitRequest
+from authority.usecases.create_proposal import ProposalRequest
+from authority.usecases.decide_proposal import ApprovalRequest
+from authority.usecases.evaluate_policy import PolicyRequest
+from authority.usecases.issue import IssueRequest
+from authority.usecases.ports import IssuedCapability, RecordedApproval, RecordedValidation, RequestMark
+from authority.usecases.validate_proposal import ValidationRequest
+from capability_authority.offline import PrivateKey
+from tests.world.authority import HERE, Authority
+
+Value = TypeVar("Value")
+
+NAMESPACE = "notes"
+PERMIT_ALL = '@id("permit-all")\npermit (principal, action, resource);\n'
+WITHIN_S = 5.0
+"""How long a caller of commit waits."""
+KINDS = (PrincipalKind.AGENT, PrincipalKind.USER, PrincipalKind.OBSERVER, PrincipalKind.SERVICE, PrincipalKind.ADMIN)
+_NUMBERS = count(1)
+
+
+def must(answer: Value | Refusal) -> Value:
+    """The answer, when it is none of refusal."""
+    assert not isinstance(answer, Refusal), answer
+    return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A registered principal with its key."""
+
+    principal: Principal
+    key: PrivateKey
+
+    @property
+    def ref(self) -> PrincipalRef:
+        """Inside the tenant."""
+        return self.principal.ref
+
+    @property
+    def key_id(self) -> str:
+        """The id of its key."""
+        return self.key.public_key.key_id
+
+    def calls(self) -> Caller:
+        """A call of the person, authenticated a moment ago."""
+        return Caller(self.principal, self.key_id, Proof(b"", None), one_use=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A revision that was validated and that policy lets the holder commit."""
+
+    proposal: StoredProposal
+    validation: SignedValidation
+    decision: SignedDecision
+
+    @property
+    def revision(self) -> ProposalRevision:
+        """The revision."""
+        return self.proposal.revision
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A capability, and the content that it binds."""
+
+    ground: Allowed
+    capability: OpenedCapability
+
+    @property
+    def presentation(self) -> Presentation:
+        """Exactly what the capability binds."""
+        terms = self.capability.terms
+        return Presentation(
+            content=self.ground.proposal.content,
+            content_digest=terms.content_digest,
+            media_type=terms.media_type,
+            evidence_digests=terms.evidence_digests,
+            commit_idempotency_key=terms.commit_idempotency_key,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One tenant of an authority."""
+
+    authority: Authority
+    tenant: TenantRef
+    people: dict[PrincipalKind, Person]
+    numbers: "count[int]"
+
+    @classmethod
+    async def begin(cls, authority: Authority, *, bundle: str | None = None) -> Self:
+        """A new tenant with one person of each kind, issuer keys, and a memory namespace under the default policy."""
+        tenant = TenantRef("test", f"tenant-{next(_NUMBERS)}")
+        world = cls(authority, tenant, {}, count(1))
+        await authority.make_keys(tenant)
+        for kind in KINDS:
+            world.people[kind] = await world.register(kind, kind.value)
+        await world.make_namespace(NAMESPACE, bundle or default_bundle())
+        return world
+
+    async def neighbour(self) -> "World":
+        """Another tenant of the same authority."""
+        return await World.begin(self.authority)
+
+    async def register(self, kind: PrincipalKind, name: str, rights: frozenset[Right] | None = None) -> Person:
+        """A principal with a key, whose rights are those of its kind unless given."""
+        rights = RIGHTS_BY_KIND[kind] if rights is None else rights
+        principal = Principal(self.tenant, PrincipalRef("test", name), kind, rights)
+        key = PrivateKey.generate()
+        new = NewPrincipal(
+            tenant=self.tenant,
+            ref=principal.ref,
+            kind=kind,
+            rights=rights,
+            key_id=key.public_key.key_id,
+            public_key=key.public_key.raw,
+        )
+        await self.authority.store.administration.add_principal(new, self.now())
+        return Person(principal, key)
+
+    async def load(self, bundle: str) -> bytes:
+        """The version of the bundle, loaded."""
+        version = bundle_version(bundle)
+        await self.authority.store.administration.load_policy(version, bundle, self.now())
+        return version
+
+    async def make_namespace(self, name: str, bundle: str, *, privileged: bool = False) -> None:
+        """A memory namespace under the bundle."""
+        new = NewMemoryNamespace(
+            tenant=self.tenant, name=name, policy_version=await self.load(bundle), privileged=privileged
+        )
+        await self.authority.store.administration.add_namespace(new, self.now())
+
+    def person(self, kind: PrincipalKind) -> Person:
+        """The one person of the kind that every world begins with."""
+        return self.people[kind]
+
+    @property
+    def agent(self) -> Person:
+        """Proposes; what it says is agent output."""
+        return self.people[PrincipalKind.AGENT]
+
+    @property
+    def user(self) -> Person:
+        """Proposes, and may decide."""
+        return self.people[PrincipalKind.USER]
+
+    @property
+    def observer(self) -> Person:
+        """Proposes system observations."""
+        return self.people[PrincipalKind.OBSERVER]
+
+    @property
+    def service(self) -> Person:
+        """Issues, holds and commits."""
+        return self.people[PrincipalKind.SERVICE]
+
+    @property
+    def admin(self) -> Person:
+        """Decides."""
+        return self.people[PrincipalKind.ADMIN]
+
+    def now(self) -> Instant:
+        """What the clock shows."""
+        return self.authority.clock.now()
+
+    def mark(self, by: Person, request_id: str | None, *meaning: object) -> RequestMark:
+        """The mark of a request with this meaning; a new request id unless one is given."""
+        request_id = request_id or f"request-{next(self.numbers)}"
+        return RequestMark(self.tenant, by.ref, request_id, hashlib.sha256(repr(meaning).encode()).digest())
+
+    # --- one call each -----------------------------------------------------------------------------------------------
+
+    async def propose(
+        self,
+        content: bytes | None = None,
+        *,
+        by: Person | None = None,
+        proposal_id: str = "",
+        request_id: str | None = None,
+        **said: object,
+    ) -> StoredProposal | Refusal:
+        """CreateProposal, by the user unless told otherwise; `said` are further fields of the request."""
+        by = by or self.user
+        content = f"fact {next(self.numbers)}".encode() if content is None else content
+        request = ProposalRequest(
+            mark=self.mark(by, request_id, "propose", proposal_id, content, sorted(said.items())),
+            proposal_id=proposal_id,
+            memory_namespace=NAMESPACE,
+            memory_type=MemoryType.DURABLE_FACT,
+            content=content,
+            media_type="text/plain",
+            source_refs=("thread:1",),
+            subject_refs=("client:7",),
+            evidence_digests=(),
+            validator_profile="",
+            visibility=None,
+            valid_from_time=None,
+            valid_until_time=None,
+            record_expire_time=None,
+            correlation_id="",
+            costs=(),
+        )
+        request = replace(request, **said)  # type: ignore[arg-type]  # each test names a field with its own type
+        return await self.authority.do.create_proposal(by.calls(), request)
+
+    async def validate(
+        self, proposal: StoredProposal, *, by: Person | None = None, request_id: str | None = None
+    ) -> RecordedValidation | Refusal:
+        """ValidateProposal, by the service."""
+        by, revision = by or self.service, proposal.revision
+        key = (revision.proposal_id, revision.revision)
+        request = ValidationRequest(self.mark(by, request_id, "validate", key), *key)
+        return await self.authority.do.validate_proposal(by.calls(), request)
+
+    async def decide(
+        self,
+        proposal: StoredProposal,
+        *,
+        holder: Person | None = None,
+        by: Person | None = None,
+        request_id: str | None = None,
+    ) -> SignedDecision | Refusal:
+        """EvaluatePolicy, by the service for itself."""
+        by, holder, revision = by or self.service, holder or self.service, proposal.revision
+        key = (revision.proposal_id, revision.revision, holder.ref)
+        request = PolicyRequest(self.mark(by, request_id, "decide", key), *key)
+        return await self.authority.do.evaluate_policy(by.calls(), request)
+
+    async def approve(
+        self,
+        proposal: StoredProposal,
+        verdict: ApprovalVerdict = ApprovalVerdict.APPROVE,
+        *,
+        by: Person | None = None,
+        expire_time: Instant | None = None,
+        request_id: str | None = None,
+    ) -> RecordedApproval | Refusal:
+        """DecideProposal, by the admin."""
+        by, revision = by or self.admin, proposal.revision
+        key = (revision.proposal_id, revision.revision, proposal.digest, verdict)
+        mark = self.mark(by, request_id, "approve", key)
+        request = ApprovalRequest(mark, *key, note="", expire_time=expire_time)
+        return await self.authority.do.decide_proposal(by.calls(), request)
+
+    async def issue(
+        self,
+        ground: Allowed,
+        key: str,
+        *,
+        holder: Person | None = None,
+        by: Person | None = None,
+        request_id: str | None = None,
+        lifetime_ms: int = limits.CAPABILITY_LIFETIME_DEFAULT_MS,
+    ) -> IssuedCapability | Refusal:
+        """IssueCapability under the commit idempotency key, by the service for itself."""
+        by, holder = by or self.service, holder or self.service
+        meaning = ("issue", ground.validation.digest, ground.decision.digest, key, holder.ref, lifetime_ms)
+        request = IssueRequest(
+            mark=self.mark(by, request_id, meaning),
+            proposal_id=ground.revision.proposal_id,
+            proposal_revision=ground.revision.revision,
+            holder=holder.ref,
+            holder_key_id=holder.key_id,
+            audience=HERE.audience,
+            commit_idempotency_key=key,
+            validation_receipt=ground.validation.statement,
+            decision_receipt=ground.decision.statement,
+            lifetime_ms=lifetime_ms,
+        )
+        return await self.authority.do.issue(by.calls(), request)
+
+    async def commit(
+        self, issued: Issued, *, by: Person | None = None, within_s: float = WITHIN_S, **presented: object
+    ) -> CommitAnswer | Refusal:
+        """CommitValidated, by the service; `presented` are fields that differ from what the capability binds."""
+        presentation = replace(issued.presentation, **presented)  # type: ignore[arg-type]  # as in propose
+        deadline = asyncio.get_running_loop().time() + within_s
+        request = CommitRequest(issued.capability.statement, presentation, deadline)
+        return await self.authority.do.commit((by or self.service).calls(), request)
+
+    # --- however many calls it takes ----------------------------------------------------------------------------------
+
+    async def proposed(self, content: bytes | None = None, **said: object) -> StoredProposal:
+        """A revision, kept."""
+        return must(await self.propose(content, **said))  # type: ignore[arg-type]  # as in propose
+
+    async def validated(self, content: bytes | None = None, **said: object) -> StoredProposal:
+        """A revision that passed."""
+        proposal = await self.proposed(content, **said)
+        must(await self.validate(proposal))
+        return proposal
+
+    async def allowed(self, content: bytes | None = None, *, holder: Person | None = None, **said: object) -> Allowed:
+        """A revision that its holder may commit, by an approval where policy asks for one."""
+        return await self.allow(await self.proposed(content, **said), holder=holder)
+
+    async def allow(self, proposal: StoredProposal, *, holder: Person | None = None) -> Allowed:
+        """Validates, decides, and approves where policy asks for it."""
+        validation = must(await self.validate(proposal)).signed
+        decision = must(await self.decide(proposal, holder=holder))
+        if decision.receipt.outcome is DecisionOutcome.REQUIRE_APPROVAL:
+            must(await self.approve(proposal))
+            decision = must(await self.decide(proposal, holder=holder))
+        assert decision.receipt.outcome is DecisionOutcome.ALLOW, decision.receipt
+        return Allowed(proposal, validation, decision)
+
+    async def issued(
+        self, content: bytes | None = None, *, key: str = "", holder: Person | None = None, **said: object
+    ) -> Issued:
+        """A capability under the key, a new one unless given."""
+        ground = await self.allowed(content, holder=holder, **said)
+        return await self.issued_on(ground, key=key, holder=holder)
+
+    async def issued_on(self, ground: Allowed, *, key: str = "", holder: Person | None = None) -> Issued:
+        """A capability on this ground."""
+        key = key or f"key-{next(self.numbers)}"
+        return Issued(ground, must(await self.issue(ground, key, holder=holder)).capability)
+
+    async def committed(self, content: bytes | None = None, **said: object) -> tuple[Issued, CommitAnswer]:
+        """A record."""
+        issued = await self.issued(content, **said)  # type: ignore[arg-type]  # as in propose
+        return issued, must(await self.commit(issued))
+
+    # --- below the use cases ------------------------------------------------------------------------------------------
+
+    def plan(self, issued: Issued, *, verdict: Refusal | None = None, **presented: object) -> CommitPlan:
+        """What the use case would hand to the committer: with a receipt, or with the refusal it came to."""
+        presentation = replace(issued.presentation, **presented)  # type: ignore[arg-type]  # as in propose
+        authority, terms = self.authority, issued.capability.terms
+        fingerprint = authority.reader.fingerprint(terms, presentation)
+        receipt = CommitReceipt(
+            receipt_id=authority.ids.new(),
+            issuer=HERE.issuer,
+            record_id=authority.ids.new(),
+            capability=terms,
+            capability_digest=issued.capability.digest,
+            request_fingerprint=fingerprint,
+            commit_time=self.now(),
+        )
+        return CommitPlan(
+            claim=Claim(terms.tenant, terms.holder, presentation.commit_idempotency_key, fingerprint),
+            capability=issued.capability,
+            verdict=verdict,
+            receipt=None if verdict else authority.signer.sign_receipt(receipt),
+            receipt_id=receipt.receipt_id,
+            record_id=receipt.record_id,
+            event_id=authority.ids.new(),
+            planned_time=self.now(),
+            traceparent="",
+        )
