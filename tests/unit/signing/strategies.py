@@ -1,0 +1,137 @@
+"""Arbitrary good domain values."""
+
+import string
+
+from hypothesis import strategies as st
+
+from authority.domain import limits
+from authority.domain.capability import CommitCapability
+from authority.domain.decision import DecisionOutcome, DecisionReceipt
+from authority.domain.invocation import Invocation
+from authority.domain.plan import CommitReceipt
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.validation import Finding, ValidationOutcome, ValidationReceipt
+from authority.signing.codec.attestation import KeyAttestation
+
+_FIRST = string.ascii_letters + string.digits
+_REST = _FIRST + "._:@+/-"
+
+
+def identifiers(most: int = limits.ID_BYTES) -> st.SearchStrategy[str]:
+    """Ids up to the longest."""
+    rest = st.text(_REST, max_size=most - 1)
+    return st.builds(str.__add__, st.sampled_from(_FIRST), rest)
+
+
+def maybe(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Or empty."""
+    return st.just("") | values
+
+
+IDS = identifiers()
+MADE_IDS = st.uuids().map(str)
+DIGESTS = st.binary(min_size=32, max_size=32)
+INSTANTS = st.integers(limits.EARLIEST_MS, limits.LATEST_MS).map(Instant)
+REVISIONS = st.integers(1, limits.INT32_MAX)
+TENANTS = st.builds(TenantRef, IDS, IDS)
+PRINCIPALS = st.builds(PrincipalRef, IDS, IDS)
+EVIDENCE = st.lists(DIGESTS, max_size=limits.EVIDENCE_DIGESTS, unique=True).map(tuple)
+
+CAPABILITIES = st.builds(
+    CommitCapability,
+    capability_id=MADE_IDS,
+    issuer=IDS,
+    audience=IDS,
+    tenant=TENANTS,
+    memory_namespace=IDS,
+    subject=PRINCIPALS,
+    holder=PRINCIPALS,
+    holder_key=DIGESTS,
+    action=IDS,
+    proposal_id=MADE_IDS,
+    proposal_revision=REVISIONS,
+    proposal_digest=DIGESTS,
+    content_digest=DIGESTS,
+    media_type=st.sampled_from(["application/json", "text/plain"]),
+    evidence_digests=EVIDENCE,
+    validator_profile=IDS,
+    validator_profile_version=IDS,
+    validation_receipt_digest=DIGESTS,
+    policy_version=DIGESTS,
+    decision_receipt_digest=DIGESTS,
+    approval_reference=maybe(IDS),
+    commit_idempotency_key=identifiers(limits.KEY_BYTES),
+    not_before_time=INSTANTS,
+    expire_time=INSTANTS,
+    max_uses=st.just(1),
+    correlation_id=maybe(IDS),
+    grant_digest=st.just(b"") | DIGESTS,
+)
+VALIDATIONS = st.builds(
+    ValidationReceipt,
+    validation_id=MADE_IDS,
+    issuer=IDS,
+    tenant=TENANTS,
+    memory_namespace=IDS,
+    proposal_id=MADE_IDS,
+    proposal_revision=REVISIONS,
+    proposal_digest=DIGESTS,
+    validator_profile=IDS,
+    validator_profile_version=IDS,
+    findings=st.lists(
+        st.builds(Finding, IDS, IDS, st.sampled_from(ValidationOutcome), maybe(IDS), st.integers(0, 1000)), max_size=4
+    ).map(tuple),
+    outcome=st.sampled_from(ValidationOutcome),
+    validate_time=INSTANTS,
+    expire_time=INSTANTS,
+)
+DECISIONS = st.builds(
+    DecisionReceipt,
+    decision_id=MADE_IDS,
+    issuer=IDS,
+    tenant=TENANTS,
+    memory_namespace=IDS,
+    holder=PRINCIPALS,
+    action=IDS,
+    proposal_id=MADE_IDS,
+    proposal_revision=REVISIONS,
+    proposal_digest=DIGESTS,
+    validation_receipt_digest=DIGESTS,
+    approval_references=st.lists(IDS, max_size=3).map(tuple),
+    policy_version=DIGESTS,
+    outcome=st.sampled_from(DecisionOutcome),
+    determining_policies=st.lists(IDS, max_size=3).map(tuple),
+    sequence=st.integers(0, limits.INT64_MAX),
+    decide_time=INSTANTS,
+    expire_time=INSTANTS,
+    correlation_id=maybe(IDS),
+)
+RECEIPTS = st.builds(
+    CommitReceipt,
+    receipt_id=MADE_IDS,
+    issuer=IDS,
+    record_id=MADE_IDS,
+    capability=CAPABILITIES,
+    capability_digest=DIGESTS,
+    request_fingerprint=DIGESTS,
+    commit_time=INSTANTS,
+)
+INVOCATIONS = st.builds(
+    Invocation,
+    tenant=TENANTS,
+    principal=PRINCIPALS,
+    audience=st.text(max_size=40),
+    method=st.text(max_size=40),
+    request_digest=DIGESTS,
+    nonce=st.binary(min_size=16, max_size=32),
+    issue_time=INSTANTS,
+)
+ATTESTATIONS = st.builds(
+    KeyAttestation,
+    issuer=IDS,
+    tenant=TENANTS,
+    statement_digest=DIGESTS,
+    signature_digest=DIGESTS,
+    key_id=DIGESTS.map(lambda raw: f"sha256:{raw.hex()}"),
+    attest_time=INSTANTS,
+)
