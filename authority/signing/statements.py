@@ -1,0 +1,170 @@
+"""Reads statements and judges who signed them (semantics §3)."""
+
+from functools import lru_cache
+from typing import Final
+
+from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
+from authority.domain.decision import SignedDecision
+from authority.domain.plan import CommitReceipt
+from authority.domain.proposal import ProposalRevision
+from authority.domain.reasons import Reason
+from authority.domain.references import TenantRef
+from authority.domain.refusal import Refusal
+from authority.domain.statement import KeyPurpose, KeyState, Statement
+from authority.domain.validation import SignedValidation
+from authority.signing.codec.proposal import encode_proposal
+from authority.signing.codec.words import KEY_PURPOSES
+from authority.signing.key_ring import KeyRing
+from authority.signing.statement_kinds import CAPABILITY, DECISION, INVOCATION, RECEIPT, VALIDATION
+from authority.signing.verified import VerifiedSignatures
+from authority.usecases.ports import OpenedInvocation
+from capability_authority.offline import (
+    EnvelopeRefused,
+    KeyRefused,
+    NonCanonicalJson,
+    PublicKey,
+    encode,
+    pae,
+    parse_statement,
+    request_fingerprint,
+    require_canonical,
+    sha256,
+    statement_digest,
+    to_wire,
+)
+from capability_authority.offline.statements import PROPOSAL_REVISION
+from capability_authority.offline.verification import PURPOSES
+
+_HOLDER_KEYS: Final = 4_096
+"""Public keys of holders that are kept loaded."""
+
+
+class StatementReader:
+    """Implements the port `Statements`. Good signatures are remembered; the state and scope of keys never are."""
+
+    def __init__(self, ring: KeyRing, verified: VerifiedSignatures | None = None) -> None:
+        self._ring = ring
+        self._verified = verified or VerifiedSignatures()
+
+    def open_capability(self, statement: Statement) -> OpenedCapability | Refusal:
+        """The capability's terms, or MALFORMED `capability.…`."""
+        terms = CAPABILITY.read(statement)
+        return terms if isinstance(terms, Refusal) else OpenedCapability(statement, _digest(statement), terms)
+
+    def open_validation(self, statement: Statement) -> SignedValidation | Refusal:
+        """The validation receipt, or MALFORMED `validation_receipt.…`."""
+        receipt = VALIDATION.read(statement)
+        return receipt if isinstance(receipt, Refusal) else SignedValidation(receipt, statement, _digest(statement))
+
+    def open_decision(self, statement: Statement) -> SignedDecision | Refusal:
+        """The decision receipt, or MALFORMED `decision_receipt.…`."""
+        receipt = DECISION.read(statement)
+        return receipt if isinstance(receipt, Refusal) else SignedDecision(receipt, statement, _digest(statement))
+
+    def open_receipt(self, statement: Statement) -> CommitReceipt | Refusal:
+        """The commit receipt, or MALFORMED `receipt.…`."""
+        return RECEIPT.read(statement)
+
+    def open_invocation(self, proof: bytes) -> OpenedInvocation | None:
+        """The Invocation in a metadata entry, or None when it is none."""
+        try:
+            signed = parse_statement(proof)
+        except EnvelopeRefused:
+            return None
+        statement = Statement(signed.payload_type, signed.payload, signed.signature.key_id, signed.signature.signature)
+        invocation = INVOCATION.read(statement)
+        return None if isinstance(invocation, Refusal) else OpenedInvocation(statement, invocation)
+
+    def judge_signature(
+        self, statement: Statement, purpose: KeyPurpose, tenant: TenantRef, memory_namespace: str
+    ) -> Refusal | None:
+        """None when an issuer key of the purpose and scope signed that is not revoked.
+
+        Else, in this order: ISSUER_UNKNOWN for a key nobody knows, SIGNATURE_INVALID, ISSUER_UNKNOWN for a key of
+        another purpose or scope or a payload type that the purpose does not sign, KEY_REVOKED.
+        """
+        known = self._ring.find(statement.key_id)
+        if known is None:
+            return Refusal(Reason.ISSUER_UNKNOWN)
+        if not self._verified.check(statement, known.public_key):
+            return Refusal(Reason.SIGNATURE_INVALID)
+        fits = known.key.purpose is purpose and PURPOSES.get(statement.payload_type) == KEY_PURPOSES.encode(purpose)
+        if not fits or not known.key.covers(tenant, memory_namespace):
+            return Refusal(Reason.ISSUER_UNKNOWN)
+        return Refusal(Reason.KEY_REVOKED) if known.key.state is KeyState.REVOKED else None
+
+    def is_signed_by(self, statement: Statement, public_key: bytes) -> bool:
+        """Whether exactly this key signed the statement; False for a key that `PublicKey` refuses.
+
+        Not remembered: proofs come once, and would push out what comes again.
+        """
+        try:
+            key = _holder_key(public_key)
+        except KeyRefused:
+            return False
+        signed = pae(statement.payload_type, statement.payload)
+        return key.key_id == statement.key_id and key.verify(statement.signature, signed)
+
+    def remember(self, statement: Statement, digest: bytes) -> None:
+        """Takes in a statement that this process has just signed: it need not be verified when it comes back."""
+        self._verified.remember(statement, digest)
+
+    def proposal_digest(self, revision: ProposalRevision) -> bytes:
+        """The statement digest of the revision's frozen payload."""
+        return statement_digest(PROPOSAL_REVISION, encode(encode_proposal(revision)))
+
+    def fingerprint(self, terms: CommitCapability, presentation: Presentation) -> bytes:
+        """The request fingerprint (semantics §4)."""
+        return request_fingerprint(
+            tenant_namespace=terms.tenant.namespace,
+            tenant_id=terms.tenant.id,
+            memory_namespace=terms.memory_namespace,
+            holder_namespace=terms.holder.namespace,
+            holder_id=terms.holder.id,
+            audience=terms.audience,
+            proposal_id=terms.proposal_id,
+            proposal_revision=terms.proposal_revision,
+            proposal_digest=to_wire(terms.proposal_digest),
+            content_digest=to_wire(presentation.content_digest),
+            media_type=presentation.media_type,
+            evidence_digests=[to_wire(digest) for digest in presentation.evidence_digests],
+            validator_profile=terms.validator_profile,
+            validator_profile_version=terms.validator_profile_version,
+        )
+
+    def content_digest(self, content: bytes) -> bytes:
+        """SHA-256 over the exact bytes."""
+        return sha256(content)
+
+    def content_problem(self, content: bytes, media_type: str) -> str | None:
+        """Why the content's form is refused, as a machine word that holds nothing of the content, or None."""
+        if media_type == "application/json":
+            return _json_problem(content)
+        return _text_problem(content) if media_type == "text/plain" else "unsupported_media_type"
+
+
+def _digest(statement: Statement) -> bytes:
+    return statement_digest(statement.payload_type, statement.payload)
+
+
+@lru_cache(maxsize=_HOLDER_KEYS)
+def _holder_key(raw: bytes) -> PublicKey:
+    return PublicKey(raw)
+
+
+def _json_problem(content: bytes) -> str | None:
+    try:
+        require_canonical(content)
+    except NonCanonicalJson as error:
+        return error.problem
+    return None
+
+
+def _text_problem(content: bytes) -> str | None:
+    if b"\x00" in content:
+        return "nul"
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return "bad_utf8"
+    return None
