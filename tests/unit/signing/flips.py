@@ -45,7 +45,7 @@ def _descend(message: Message, parents: list[str]) -> Message:
     return message
 
 
-def _put(owner: Message, name: str, value: Any) -> None:  # noqa: ANN401 - a field can hold anything
+def _put(owner: Message, name: str, value: Any) -> None:
     owner.ClearField(name)
     if isinstance(value, list):
         getattr(owner, name).extend(value)
@@ -53,7 +53,7 @@ def _put(owner: Message, name: str, value: Any) -> None:  # noqa: ANN401 - a fie
         setattr(owner, name, value)
 
 
-def _others(value: Any) -> Iterator[Any]:  # noqa: ANN401 - a field can hold anything
+def _others(value: Any) -> Iterator[Any]:
     """Other values for the field: None is none at all."""
     yield None
     if isinstance(value, Message):

@@ -24,7 +24,7 @@ PRESENTATION = Presentation(
 )
 
 
-def others(value: Any) -> list[Any]:  # noqa: ANN401 - any field of a domain value
+def others(value: Any) -> list[Any]:
     """Values of the same type that differ, among them, for references and costs, in one part only."""
     match value:
         case TenantRef() | PrincipalRef() | Cost():
