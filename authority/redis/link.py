@@ -1,0 +1,172 @@
+"""The one link to Redis: commands that wait go together, every wait is bounded, a failing server is left alone."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import structlog
+from redis.asyncio import Redis
+
+from authority.domain.references import SECOND
+from authority.redis.health import RedisHealth, reason_of
+from authority.redis.names import KeyNames
+from authority.redis.round_trips import Argument, Command, RoundTrips
+from authority.usecases.ports import Clock
+
+_log = structlog.get_logger(__name__)
+
+_PROBE_LIFE_MS = 1_000
+
+
+class RedisAwayError(Exception):
+    """Redis gave no answer to a command: it failed, did not answer in time, or is being left alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkSettings:
+    """How long Redis is waited for, and how much may wait for it."""
+
+    wait_ms: int = 50
+    """One round trip; a command waits for at most two of them, the one under way and its own."""
+    pause_ms: int = 1_000
+    """How long Redis is left alone after a failure, and between attempts to meet it again."""
+    recover_ms: int = 1_000
+    """Connecting again and one write. No call waits for it, so it may last longer than `wait_ms`."""
+    round_trip_commands: int = 256
+    waiting_commands: int = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    command: Command
+    reply: asyncio.Future[object]
+
+
+class RedisLink:
+    """Sends commands to Redis: those that wait go in one round trip as soon as the previous one ended.
+
+    Callers wait for their reply and never read it themselves, so one that is cancelled disturbs nobody (case B01).
+    After a failure of any kind (refused, hung, READONLY, OOM, LOADING, MISCONF, a cluster's errors) the connection is
+    dropped and Redis is left alone until a write succeeds again, tried once a pause: a hang costs the commands under
+    way one wait and those after it nothing, and nothing needs a restart (cases B05, B07, B08).
+
+    The link owns the client and closes it. `pause` waits so many seconds.
+    """
+
+    def __init__(
+        self,
+        client: Redis,
+        names: KeyNames,
+        clock: Clock,
+        settings: LinkSettings | None = None,
+        *,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._round_trips = RoundTrips(client)
+        self._probe: Command = ("SET", names.probe(), "", "PX", _PROBE_LIFE_MS)
+        self._clock = clock
+        self._settings = settings or LinkSettings()
+        self._pause = pause
+        self._waiting: list[_Waiting] = []
+        self._sender: asyncio.Task[None] | None = None
+        self._recovery: asyncio.Task[None] | None = None
+        self._closed = False
+        self._health = RedisHealth(available=True, reason="", since=clock.now())
+
+    @property
+    def health(self) -> RedisHealth:
+        """How Redis is, as last met."""
+        return self._health
+
+    async def ask(self, *command: Argument) -> object:
+        """The reply to one command. Raises RedisAwayError.
+
+        A command whose caller goes away is sent nevertheless: a lease is given back by a cancelled call too.
+        """
+        if self._closed or self._recovery or len(self._waiting) >= self._settings.waiting_commands:
+            self._health = self._health.without_answer(1)
+            raise RedisAwayError
+        waiting = _Waiting(command, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if self._sender is None:
+            self._sender = asyncio.create_task(self._send())
+        reply = await waiting.reply
+        if isinstance(reply, Exception):
+            raise RedisAwayError from reply
+        return reply
+
+    async def aclose(self) -> None:
+        """Ends what is under way and closes the client; what still waits, or is asked later, gets RedisAwayError."""
+        self._closed = True
+        tasks = [task for task in (self._sender, self._recovery) if task]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        # A sender that was cancelled before its first step has answered nobody.
+        self._answer_without_redis(RedisAwayError())
+        await self._round_trips.aclose()
+
+    async def _send(self) -> None:
+        try:
+            while self._waiting and not self._recovery:
+                await self._send_group()
+        finally:
+            self._sender = None
+            self._answer_without_redis(RedisAwayError())
+
+    async def _send_group(self) -> None:
+        most = self._settings.round_trip_commands
+        group, self._waiting = self._waiting[:most], self._waiting[most:]
+        replies: Sequence[object] = [RedisAwayError()] * len(group)
+        try:
+            replies = await self._round_trips.send([one.command for one in group], self._settings.wait_ms / SECOND)
+        except Exception as fault:  # noqa: BLE001 - no fault of what only hastens may fail a commit
+            replies = [fault] * len(group)
+        finally:
+            for one, reply in zip(group, replies, strict=True):
+                _answer(one, reply)
+        faults = [reply for reply in replies if isinstance(reply, Exception)]
+        if faults:
+            self._health = self._health.without_answer(len(faults))
+            self._leave_alone(faults[0])
+
+    def _answer_without_redis(self, fault: Exception) -> None:
+        waiting, self._waiting = self._waiting, []
+        self._health = self._health.without_answer(len(waiting))
+        for one in waiting:
+            _answer(one, fault)
+
+    def _leave_alone(self, fault: Exception) -> None:
+        self._note(fault)
+        self._recovery = asyncio.create_task(self._recover())
+
+    async def _recover(self) -> None:
+        while True:
+            await self._round_trips.drop_connections()
+            await self._pause(self._settings.pause_ms / SECOND)
+            fault = await self._write_fault()
+            if fault is None:
+                break
+            self._note(fault)
+        self._recovery = None
+        self._health = self._health.recovered(self._clock.now())
+        _log.info("redis_back")
+
+    async def _write_fault(self) -> Exception | None:
+        """Why a write fails: a server that is full, or only lets itself be read, is of no use either."""
+        try:
+            replies = await self._round_trips.send([self._probe], self._settings.recover_ms / SECOND)
+        except Exception as fault:  # noqa: BLE001 - as in _send_group
+            return fault
+        return next((reply for reply in replies if isinstance(reply, Exception)), None)
+
+    def _note(self, fault: Exception) -> None:
+        reason = reason_of(fault)
+        if reason != self._health.reason:
+            _log.warning("redis_away", reason=reason)
+        self._health = self._health.failed(reason, self._clock.now())
+
+
+def _answer(waiting: _Waiting, reply: object) -> None:
+    if not waiting.reply.done():
+        waiting.reply.set_result(reply)
