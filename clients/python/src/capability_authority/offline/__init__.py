@@ -41,6 +41,7 @@ from capability_authority.offline.errors import (
     PayloadTypeMismatch,
     SignatureInvalid,
     StatementError,
+    UnreadableStatement,
 )
 from capability_authority.offline.fingerprint import capability_fingerprint, request_fingerprint
 from capability_authority.offline.instants import instant_ms, timestamp
@@ -93,6 +94,7 @@ __all__ = [
     "PublicKey",
     "SignatureInvalid",
     "StatementError",
+    "UnreadableStatement",
     "canonical_content",
     "canonicalize",
     "capability_fingerprint",

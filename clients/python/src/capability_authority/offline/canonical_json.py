@@ -61,7 +61,6 @@ PROBLEMS: Final = frozenset(
 _LARGEST_INTEGER: Final = 2**53 - 1
 _LONGEST_INTEGER_LITERAL: Final = len(str(-_LARGEST_INTEGER))
 _SHOWN_NAME_CHARACTERS: Final = 64
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # The closing quote is optional so that an unterminated string is consumed once, not tried again from every quote in it.
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
@@ -104,10 +103,13 @@ def parse(data: bytes, *, max_depth: int = MAX_DEPTH) -> JsonValue:
     reader = _Reader()
     try:
         value = reader.read(text)
+        # A raw surrogate is bad UTF-8 and a raw NUL is no JSON, so only an escape can bring either in.
+        found = _first_problem(value) if reader.refused or "\\u" in text else None
     except json.JSONDecodeError:
         raise JsonError("not_json") from None
-    # A raw surrogate is bad UTF-8 and a raw NUL is no JSON, so only an escape can bring either in.
-    found = _first_problem(value) if reader.refused or "\\u" in text else None
+    except RecursionError:
+        # Only when `max_depth` was raised beyond what the interpreter can follow.
+        raise JsonError("too_deep") from None
     if found is not None:
         raise JsonError(*found)
     return value  # type: ignore[return-value]  # no `_Refused` is left in it
@@ -120,9 +122,10 @@ def require_canonical(data: bytes, *, max_depth: int = MAX_DEPTH) -> JsonValue:
     """
     try:
         value = parse(data, max_depth=max_depth)
+        written = canonicalize(value)
     except JsonError as error:
         raise NonCanonicalJson(error.problem, error.path) from None
-    if canonicalize(value) != data:
+    if written != data:
         raise NonCanonicalJson("not_canonical")
     return value
 
@@ -194,8 +197,6 @@ class _Reader:
 
 
 def _decode(data: bytes) -> str:
-    if data.startswith(_BYTE_ORDER_MARK):
-        raise JsonError("not_json")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

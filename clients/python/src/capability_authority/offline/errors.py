@@ -10,11 +10,12 @@
         │   └── KeyFileExposed          a private key file that others can read or change
         ├── KeySetRefused               a key set that is not the pinned issuer's, or contradicts itself
         └── StatementError              a statement that proves nothing; says what was expected and presented
-            ├── EnvelopeRefused         the bytes around the payload are not a signed statement
+            ├── UnreadableStatement     bytes that have no single reading
+            │   ├── EnvelopeRefused     … those around the payload
+            │   └── PayloadRefused      … those of the payload itself, however well signed
             ├── PayloadTypeMismatch     a statement of another kind
             ├── KeyUnknown              signed by a key that is not known
             ├── SignatureInvalid        not signed by the key it names
-            ├── PayloadRefused          well signed, yet not readable in exactly one way
             ├── KeyPurposeMismatch      signed by a key that has another purpose
             ├── KeyScopeMismatch        signed by a key of another tenant or memory namespace
             ├── KeyRevoked              signed by a key that was revoked, and nobody vouches for it

@@ -132,18 +132,13 @@ def load_private_key_file(path: str | os.PathLike[str]) -> PrivateKey:
     Raises `KeyFileExposed` when group or others have any right on the file, `KeyRefused` when it is no regular file or
     holds no unencrypted Ed25519 key, and `OSError` when it cannot be read.
     """
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
         # Judged on the open file, so that it cannot be exchanged in between.
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise KeyRefused(f"{os.fspath(path)} is not a regular file")
-        mode = stat.S_IMODE(status.st_mode)
-        if mode & _OTHERS:
-            raise KeyFileExposed(
-                f"{os.fspath(path)} has mode {mode:04o}, which gives others rights on a private key; "
-                f"remedy: chmod 600 {os.fspath(path)}"
-            )
-        pem = file.read(_KEY_FILE_BYTES)
+        _require_private(os.fspath(path), os.fstat(descriptor).st_mode)
+        pem = os.read(descriptor, _KEY_FILE_BYTES)
+    finally:
+        os.close(descriptor)
     try:
         return PrivateKey.from_pem(pem)
     except KeyRefused as error:
@@ -178,6 +173,16 @@ def _refuse_weak_encoding(raw: bytes) -> None:
         raise KeyRefused("the public key is not the canonical encoding of a point")
     if y in _SMALL_ORDER_Y:
         raise KeyRefused("the public key is a point of small order: anyone can sign for it")
+
+
+def _require_private(path: str, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        raise KeyRefused(f"{path} is not a regular file")
+    if mode & _OTHERS:
+        raise KeyFileExposed(
+            f"{path} has mode {stat.S_IMODE(mode):04o}, which gives others rights on a private key; "
+            f"remedy: chmod 600 {path}"
+        )
 
 
 def _sync_directory(directory: Path) -> None:
