@@ -15,33 +15,60 @@ class SettingsError(Exception):
     """A setting is missing or wrong. The message names each and what to do."""
 
 
-class Settings(BaseSettings):
+class OperatorSettings(BaseSettings):
+    """The few settings that an operator's command needs: it runs also where the service does not."""
+
+    model_config = SettingsConfigDict(env_prefix="AUTHORITY_", extra="ignore", frozen=True)
+
+    admin_database_url: SecretStr | None = None
+    """`postgresql://` URL for `migrate` and the operator's acts: a role that may create roles and schemas."""
+    listen: str = "127.0.0.1:50151"
+    """`host:port`; plaintext on loopback only."""
+    issuer: str = Field(default="capability-authority", pattern=_ID)
+    """Who signs: the issuer named in every statement, which clients pin."""
+    audience: str = Field(default="capability-authority", pattern=_ID)
+    """Whom capabilities and Invocations must name to be accepted here."""
+    keys: Path = Path("keys")
+    """Folder with the authority's private keys, mode 0700."""
+
+    @field_validator("database_url", "admin_database_url", check_fields=False)
+    @classmethod
+    def _is_postgres(cls, url: SecretStr | None) -> SecretStr | None:
+        if url is not None and not url.get_secret_value().startswith("postgresql://"):
+            raise ValueError("must begin with postgresql://")
+        return url
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic calls it by name
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic calls it by name
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, environment, file: in this order."""
+        file = os.environ.get(_CONFIG_FILE)
+        sources = (init_settings, env_settings)
+        return (*sources, TomlConfigSettingsSource(settings_cls, Path(file))) if file else sources
+
+
+class Settings(OperatorSettings):
     """What an operator can set. Every one has a default that is right on one machine, but the two servers."""
 
-    model_config = SettingsConfigDict(env_prefix="AUTHORITY_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(extra="forbid")
 
     database_url: SecretStr
     """`postgresql://` URL of a login that may take on the service's four roles (authority_service)."""
-    admin_database_url: SecretStr | None = None
-    """`postgresql://` URL for `migrate` and the operator's acts: a role that may create roles and schemas."""
     redis_url: SecretStr
     """`redis://`, `rediss://` or `unix://` URL."""
 
-    listen: str = "127.0.0.1:50151"
-    """`host:port`; plaintext on loopback only."""
     tls_certificate: Path | None = None
     """PEM file with the server's certificate chain."""
     tls_private_key: Path | None = None
     """PEM file with its private key, readable by the service alone."""
     reflection: bool = False
     """Whether clients may ask for the contract over gRPC reflection."""
-
-    issuer: str = Field("capability-authority", pattern=_ID)
-    """Who signs: the issuer named in every statement, which clients pin."""
-    audience: str = Field("capability-authority", pattern=_ID)
-    """Whom capabilities and Invocations must name to be accepted here."""
-    keys: Path = Path("keys")
-    """Folder with the authority's private keys, mode 0700."""
 
     commit_connections: int = Field(4, ge=1, le=64)
     """Database connections that commit; as many calls of the commit function are under way at once."""
@@ -66,27 +93,6 @@ class Settings(BaseSettings):
     """How logs are written to standard error."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """What is logged at least."""
-
-    @field_validator("database_url", "admin_database_url")
-    @classmethod
-    def _is_postgres(cls, url: SecretStr | None) -> SecretStr | None:
-        if url is not None and not url.get_secret_value().startswith("postgresql://"):
-            raise ValueError("must begin with postgresql://")
-        return url
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic calls it by name
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic calls it by name
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, environment, file: in this order."""
-        file = os.environ.get(_CONFIG_FILE)
-        sources = (init_settings, env_settings)
-        return (*sources, TomlConfigSettingsSource(settings_cls, Path(file))) if file else sources
 
 
 def load_settings(**overrides: object) -> Settings:

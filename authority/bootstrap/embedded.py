@@ -2,24 +2,36 @@
 
 import contextlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from authority.bootstrap.operator import open_operator
 from authority.config import Settings, load_settings
 from authority.embedded import EmbeddedServers
+from authority.policy.bundle import bundle_version, default_bundle
 from authority.postgres.migrate import migrate
 from authority.postgres.provision import ensure_database, ensure_service_login
 
 DATABASE = "authority"
+KEYS = "keys"
+"""The folder of private keys below the data folder."""
+
+
+def _untold(_: str) -> None:
+    """Nobody wants to know."""
 
 
 @contextlib.contextmanager
-def embedded_settings(data: Path, **overrides: object) -> Iterator[Settings]:
+def embedded_settings(data: Path, tell: Callable[[str], None] = _untold, **overrides: object) -> Iterator[Settings]:
     """Settings of an authority whose servers run below `data` for as long as the block lasts.
 
-    The same folder again is the same authority, with all that it has learned. Raises EmbeddedError, MigrationFailed.
+    The same folder again is the same authority, with all that it has learned. `tell` is told what is begun, in words
+    for a person. Raises SettingsError, EmbeddedError, MigrationFailed.
     """
+    load_settings(database_url="postgresql://", redis_url="redis://", **overrides)  # Whatever is wrong is told first.
+    tell("starting PostgreSQL and Valkey")
     with EmbeddedServers.start(data) as servers:
+        tell("bringing the database to this version")
         admin = ensure_database(servers.postgres_url, DATABASE)
         migrate(admin)
         # A new password each time: nothing but this process logs in with it.
@@ -28,7 +40,20 @@ def embedded_settings(data: Path, **overrides: object) -> Iterator[Settings]:
             database_url=service,
             admin_database_url=admin,
             redis_url=servers.redis_url,
-            keys=data / "keys",
+            keys=data / KEYS,
             **overrides,
         )
 
+
+async def furnish(settings: Settings, tell: Callable[[str], None] = _untold) -> bytes:
+    """Gives a new authority its keys and the default policy bundle; answers with the bundle's version.
+
+    What is there already stays as it is. Raises DatabaseUnusable, OSError.
+    """
+    tell("making sure of keys and policy")
+    async with open_operator(settings) as operator:
+        await operator.ensure_keys()
+        version = bundle_version(default_bundle())
+        if version not in {policy.version for policy in await operator.administration.list_policies()}:
+            await operator.load_policy(default_bundle())
+        return version

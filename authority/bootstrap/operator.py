@@ -1,20 +1,20 @@
 """Wires what the operator's commands need: the database under its administrator, and the key folder."""
 
 import contextlib
+import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
-from pydantic import SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from authority.bootstrap.system import SystemClock
-from authority.config import Settings, SettingsError
+from authority.config import OperatorSettings, SettingsError
 from authority.domain.statement import IssuerKey, KeyPurpose
 from authority.policy.bundle import bundle_version
 from authority.postgres.administration import PostgresAdministration
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
+from authority.postgres.migrate import migrate
 from authority.signing.key_folder import KeyFolder
 from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
@@ -28,32 +28,27 @@ class DatabaseUnusable(Exception):
     """The operator's database is away, or not in the state that the act needs; the message names the remedy."""
 
 
-class OperatorSettings(BaseSettings):
-    """The few of the settings that an operator's command needs: it runs also where the service does not."""
+def admin_url(settings: OperatorSettings) -> str:
+    """The URL for the operator's acts. Raises SettingsError when it is not set."""
+    if settings.admin_database_url is None:
+        raise SettingsError(
+            "AUTHORITY_ADMIN_DATABASE_URL is not set: name a role that may create roles and schemas, or name the"
+            " data folder of a running embedded authority by --data"
+        )
+    return settings.admin_database_url.get_secret_value()
 
-    model_config = SettingsConfigDict(env_prefix="AUTHORITY_", extra="ignore", frozen=True)
 
-    admin_database_url: SecretStr | None = None
-    keys: Path = Path("keys")
-    issuer: str = "capability-authority"
-    audience: str = "capability-authority"
-    listen: str = "127.0.0.1:50151"
+def load_operator_settings() -> OperatorSettings:
+    """The operator's settings of this process. Raises SettingsError when AUTHORITY_CONFIG names no file."""
+    file = os.environ.get("AUTHORITY_CONFIG")
+    if file and not Path(file).is_file():
+        raise SettingsError(f"AUTHORITY_CONFIG names {file}, which is no file: correct it or unset it")
+    return OperatorSettings()
 
-    # The same sources in the same order as the service's own.
-    settings_customise_sources = Settings.settings_customise_sources
 
-    @property
-    def admin_url(self) -> str:
-        """The URL for the operator's acts. Raises SettingsError when it is not set."""
-        if self.admin_database_url is None:
-            raise SettingsError(
-                "AUTHORITY_ADMIN_DATABASE_URL is not set: name a role that may create roles and schemas, or name the"
-                " data folder of a running embedded authority by --data"
-            )
-        url = self.admin_database_url.get_secret_value()
-        if not url.startswith("postgresql://"):
-            raise SettingsError("AUTHORITY_ADMIN_DATABASE_URL: must begin with postgresql://")
-        return url
+def migrate_database(settings: OperatorSettings) -> list[str]:
+    """Brings the database to this version; the ids of what was applied. Raises SettingsError, MigrationFailed."""
+    return migrate(admin_url(settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +83,7 @@ class Operator:
 @contextlib.asynccontextmanager
 async def open_operator(settings: OperatorSettings, clock: Clock | None = None) -> AsyncIterator[Operator]:
     """The operator's wiring. Raises SettingsError; DatabaseUnusable here and from the block."""
-    url = settings.admin_url
+    url = admin_url(settings)
     try:
         database = Database(await connect_pool(PoolSettings(url, Power.ADMIN, most=2)))
         try:

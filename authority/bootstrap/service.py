@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 import grpc
@@ -10,6 +10,7 @@ import structlog
 
 from authority.bootstrap.system import SystemClock, TimeOrderedIds
 from authority.config import Settings
+from authority.domain.statement import IssuerKey
 from authority.domain.verify import Here
 from authority.policy.engine import CedarPolicyEngine
 from authority.postgres.capabilities import PostgresCapabilities
@@ -94,7 +95,7 @@ async def open_service(
         issuer_keys = PostgresIssuerKeys(databases.read)
         folder = KeyFolder(settings.keys)
         ring = KeyRing(folder)
-        ring.replace(await issuer_keys.load())
+        _replace_keys(ring, await issuer_keys.load())
         for fault in ring.signing_faults():
             _log.warning("cannot sign", fault=fault)
         link, names = await _open_redis(stack, settings, await issuer_keys.generation(), clock)
@@ -165,7 +166,7 @@ async def _refreshing(ring: KeyRing, issuer_keys: PostgresIssuerKeys, every_s: f
         while True:
             await asyncio.sleep(every_s)
             try:
-                ring.replace(await issuer_keys.load())
+                _replace_keys(ring, await issuer_keys.load())
             except Exception as error:  # noqa: BLE001 - whatever it is, the next turn may fare better
                 _log.warning("issuer keys could not be read again", error=type(error).__name__)
 
@@ -176,6 +177,11 @@ async def _refreshing(ring: KeyRing, issuer_keys: PostgresIssuerKeys, every_s: f
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+
+
+def _replace_keys(ring: KeyRing, keys: Sequence[IssuerKey]) -> None:
+    for left_out in ring.replace(keys):
+        _log.error("issuer key left out", why=left_out)
 
 
 def _use_cases(

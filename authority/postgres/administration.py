@@ -17,6 +17,7 @@ from authority.postgres.sql import query
 from authority.usecases.administer import (
     OPERATOR,
     AlreadyThere,
+    CommitCounts,
     ListedPolicy,
     ListedPrincipal,
     NewMemoryNamespace,
@@ -116,6 +117,13 @@ class PostgresAdministration:
                 raise NotThere(f"policy version {subject} is not loaded") from error
             if not changed:
                 raise NotThere(f"no memory namespace {name} in {tenant}")
+
+    async def count_commits(self, tenant: TenantRef) -> CommitCounts:
+        """All four in one statement, which sees one moment."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            row = await connection.fetchrow(query("commit_counts"), str(tenant))
+        assert row is not None  # It has no from clause.
+        return CommitCounts(**row)
 
     async def add_issuer_key(self, key: IssuerKey, now: Instant) -> Sequence[str]:
         """Adds the key and retires the one whose place it takes."""

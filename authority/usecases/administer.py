@@ -69,6 +69,22 @@ class NewMemoryNamespace:
     default_visibility: Visibility = Visibility.WORKSPACE
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitCounts:
+    """What every commit of a tenant makes one of (ADR-328: in one transaction or not at all)."""
+
+    consumed_capabilities: int
+    receipts: int
+    records: int
+    events: int
+    """Commit events in the outbox."""
+
+    @property
+    def agree(self) -> bool:
+        """Whether all four are equal, as they are at every moment."""
+        return self.consumed_capabilities == self.receipts == self.records == self.events
+
+
 class Administration(Protocol):
     """Each act is one transaction with its audit event.
 
@@ -114,6 +130,10 @@ class Administration(Protocol):
 
     async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:
         """What was decided under another version can no longer be committed. Raises NotThere."""
+        ...
+
+    async def count_commits(self, tenant: TenantRef) -> CommitCounts:
+        """The four counts of the tenant, taken at one moment."""
         ...
 
     async def add_issuer_key(self, key: IssuerKey, now: Instant) -> Sequence[str]:

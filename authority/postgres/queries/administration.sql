@@ -71,3 +71,11 @@ returning key_id
 update authority.issuer_key set state = 'revoked', compromised_since_time = $2
 where key_id = $1 and state <> 'revoked'
 returning key_id
+
+-- name: commit_counts
+-- What every commit makes one of, each counted where it is.
+select
+  (select count(*) from authority.capability where tenant = $1 and state = 'consumed') as consumed_capabilities,
+  (select count(*) from authority.commit_receipt where tenant = $1) as receipts,
+  (select count(*) from authority.memory_record where tenant = $1) as records,
+  (select count(*) from authority.outbox where tenant = $1 and type = 'memory.committed.v1') as events
