@@ -20,6 +20,8 @@ class OperatorSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="AUTHORITY_", extra="ignore", frozen=True)
 
+    database_url: SecretStr | None = None
+    """Whether the authority has servers of its own, or is embedded."""
     admin_database_url: SecretStr | None = None
     """`postgresql://` URL for `migrate` and the operator's acts: a role that may create roles and schemas."""
     listen: str = "127.0.0.1:50151"
