@@ -31,6 +31,11 @@ class ApprovalVerdict(Enum):
     REQUEST_CHANGES = "request_changes"
     REVOKE = "revoke"
 
+    @property
+    def turns_down(self) -> bool:
+        """Whether it ends the revision: no other decision and no validation revives it, only a new revision does."""
+        return self in (ApprovalVerdict.REJECT, ApprovalVerdict.REQUEST_CHANGES)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:

@@ -66,7 +66,7 @@ class InProcessProposals:
             replace(proposal, content=b"")
             for proposal in current
             if proposal
-            and memory_namespace in ("", proposal.revision.memory_namespace)
+            and proposal.revision.memory_namespace == memory_namespace
             and state in (None, proposal.state)
             and proposer in (None, proposal.revision.proposer)
         ]

@@ -37,7 +37,7 @@ class InProcessReceipts:
             for (of_tenant, receipt_id), kept in sorted(self.tables.receipts.items(), key=lambda item: item[0][1])
             if of_tenant == tenant
             and receipt_id > after
-            and memory_namespace in ("", kept.memory_namespace)
+            and kept.memory_namespace == memory_namespace
             and holder in (None, kept.claim.holder)
         ]
         return found[:size]

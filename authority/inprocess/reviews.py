@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from authority.domain.decision import Approval, ApprovalVerdict
+from authority.domain.decision import Approval
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
 from authority.domain.references import TenantRef
@@ -12,7 +12,6 @@ from authority.inprocess.tables import Head, Tables
 from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark
 
 _STANDING = (ProposalState.VALIDATED, ProposalState.APPROVED)
-_AGAINST = (ApprovalVerdict.REJECT, ApprovalVerdict.REQUEST_CHANGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class InProcessValidations:
     async def keep(
         self, mark: RequestMark, signed: SignedValidation, state: ProposalState
     ) -> RecordedValidation | Refusal:
-        """Keeps the receipt and moves the revision on, unless a person decided against it."""
+        """Keeps the receipt and moves the revision on, unless a person turned it down."""
         receipt = signed.receipt
         if earlier := self.tables.answered(mark, RecordedValidation):
             return earlier
@@ -38,8 +37,8 @@ class InProcessValidations:
         if isinstance(head, Refusal):
             return head
         decided = self.tables.approvals_of(mark.tenant, receipt.proposal_id, receipt.proposal_revision)
-        if decided and decided[-1].verdict in _AGAINST:
-            return Refusal(Reason.NOT_VALIDATED, {"problem": "a person decided against it"})
+        if decided and decided[-1].verdict.turns_down:
+            return Refusal(Reason.NOT_VALIDATED, {"problem": "a person turned it down"})
         self.tables.validations[mark.tenant, signed.digest] = signed
         self.tables.heads[mark.tenant, receipt.proposal_id] = replace(head, state=state)
         return self.tables.answer(mark, RecordedValidation(signed, state))
@@ -60,7 +59,7 @@ class InProcessApprovals:
         if isinstance(head, Refusal):
             return head
         validation = self.tables.newest_validation(*key)
-        if validation is None or (approval.verdict not in _AGAINST and head.state not in _STANDING):
+        if validation is None or not (approval.verdict.turns_down or head.state in _STANDING):
             return Refusal(Reason.NOT_VALIDATED)
         self.tables.approvals.append(replace(approval, validation_receipt_digest=validation.digest))
         self.tables.heads[mark.tenant, approval.proposal_id] = replace(head, state=state)

@@ -15,7 +15,7 @@ from authority.postgres.requests import claim_request
 from authority.postgres.sql import query
 from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark, Statements
 
-_APPROVABLE = (ProposalState.VALIDATED, ProposalState.APPROVED)
+_STANDING = (ProposalState.VALIDATED, ProposalState.APPROVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class PostgresValidations:
             if earlier:
                 return await self._answer_again(connection, mark.tenant, earlier)
             previous = await lock_current(connection, mark.tenant, receipt.proposal_id, receipt.proposal_revision)
+            await _require_not_turned_down(connection, mark.tenant, receipt.proposal_id, receipt.proposal_revision)
             await _insert_validation(connection, signed)
             await _move(connection, mark.tenant, receipt.proposal_id, state)
             event = _event(mark, "validate", receipt.proposal_id, previous, state, receipt.validate_time)
@@ -100,6 +101,13 @@ async def lock_current(connection: Connection, tenant: TenantRef, proposal_id: s
     return ProposalState(head["state"])
 
 
+async def _require_not_turned_down(connection: Connection, tenant: TenantRef, proposal_id: str, revision: int) -> None:
+    """Raises Refused when a person's last word was against the revision: validating again must not undo it."""
+    verdict = await connection.fetchval(query("last_verdict"), str(tenant), proposal_id, revision)
+    if verdict and ApprovalVerdict(verdict).turns_down:
+        raise Refused(Refusal(Reason.NOT_VALIDATED, {"problem": "a person turned it down"}))
+
+
 async def _move(connection: Connection, tenant: TenantRef, proposal_id: str, state: ProposalState) -> None:
     await connection.execute(query("set_proposal_state"), str(tenant), proposal_id, state.value)
 
@@ -145,7 +153,7 @@ async def _insert_approval(connection: Connection, tenant: TenantRef, state: Pro
     row = await connection.fetchrow(
         query("newest_validation"), str(tenant), approval.proposal_id, approval.proposal_revision
     )
-    if row is None or (approval.verdict is ApprovalVerdict.APPROVE and state not in _APPROVABLE):
+    if row is None or not (approval.verdict.turns_down or state in _STANDING):
         raise Refused(Refusal(Reason.NOT_VALIDATED))
     on_validation = replace(approval, validation_receipt_digest=row["digest"])
     await connection.execute(

@@ -16,6 +16,7 @@ from authority.domain.decision import ApprovalVerdict, DecisionOutcome, SignedDe
 from authority.domain.identity import RIGHTS_BY_KIND, Caller, Principal, PrincipalKind, Proof, Right
 from authority.domain.plan import Claim, CommitPlan, CommitReceipt
 from authority.domain.proposal import MemoryType, ProposalRevision, StoredProposal
+from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.validation import SignedValidation
@@ -45,6 +46,11 @@ def must(answer: Value | Refusal) -> Value:
     """The answer, when it is none of refusal."""
     assert not isinstance(answer, Refusal), answer
     return answer
+
+
+def reason_of(answer: object) -> Reason | None:
+    """Why it was refused; None for what was not."""
+    return answer.reason if isinstance(answer, Refusal) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,3 +124,10 @@ select tenant, reference, proposal_id, revision, proposal_digest, validation_rec
 from authority.approval_decision
 where tenant = $1 and proposal_id = $2 and revision = $3
 order by sequence
+
+-- name: last_verdict
+-- What the last person who decided on a revision said.
+select verdict from authority.approval_decision
+where tenant = $1 and proposal_id = $2 and revision = $3
+order by sequence desc
+limit 1

@@ -1,0 +1,175 @@
+"""The port `Approvals`: what every store keeps to."""
+
+from dataclasses import replace
+
+import pytest
+
+from authority.domain.decision import Approval, ApprovalVerdict, DecisionFacts
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.reasons import Reason
+from authority.domain.references import DAY, after
+from authority.domain.refusal import Refusal
+from authority.usecases.ports import Approvals
+from tests.world.world import World, must, reason_of
+
+APPROVE, REJECT, CHANGES, REVOKE = ApprovalVerdict
+
+MOVES = """
+from               verdict          to
+proposed           approve          refused
+proposed           reject           refused
+validated          approve          approved
+validated          reject           rejected
+validated          request_changes  changes_requested
+validated          revoke           validated
+approved           approve          approved
+approved           reject           rejected
+approved           request_changes  changes_requested
+approved           revoke           validated
+rejected           approve          refused
+rejected           reject           rejected
+rejected           request_changes  changes_requested
+rejected           revoke           refused
+changes_requested  approve          refused
+changes_requested  reject           rejected
+changes_requested  revoke           refused
+"""
+"""Nothing that a person turned down comes back but as a new revision."""
+
+WAYS: dict[str, tuple[ApprovalVerdict, ...]] = {
+    "validated": (),
+    "approved": (APPROVE,),
+    "rejected": (REJECT,),
+    "changes_requested": (CHANGES,),
+}
+"""What persons decide for a validated revision to come into a state."""
+
+
+@pytest.fixture
+def approvals(world: World) -> Approvals:
+    return world.authority.store.approvals
+
+
+async def in_state(world: World, state: str) -> StoredProposal:
+    """A proposal in that state."""
+    proposal = await (world.proposed() if state == "proposed" else world.validated())
+    for verdict in WAYS.get(state, ()):
+        must(await world.approve(proposal, verdict))
+    return proposal
+
+
+async def now(world: World, proposal: StoredProposal) -> StoredProposal:
+    """The proposal as it stands."""
+    found = await world.authority.store.proposals.get(world.tenant, proposal.revision.proposal_id, 1)
+    assert found
+    return found
+
+
+async def decided(world: World, proposal: StoredProposal) -> tuple[Approval, ...]:
+    """What persons decided on it, as policy sees it."""
+    seen: list[DecisionFacts] = []
+
+    def look(facts: DecisionFacts, _sequence: int) -> Refusal:
+        seen.append(facts)
+        return Refusal(Reason.POLICY_DENIED)
+
+    mark = world.mark(world.service, None)
+    await world.authority.store.decisions.decide(mark, proposal.revision.proposal_id, 1, world.service.ref, look)
+    return seen[0].approvals
+
+
+@pytest.mark.parametrize(("before", "verdict", "to"), [line.split() for line in MOVES.strip().splitlines()[1:]])
+async def test_decisions_move_a_revision(world: World, before: str, verdict: str, to: str) -> None:
+    proposal = await in_state(world, before)
+    answer = await world.approve(proposal, ApprovalVerdict(verdict))
+    if to == "refused":
+        assert reason_of(answer) is Reason.NOT_VALIDATED
+    else:
+        assert must(answer).state is ProposalState(to)
+    assert (await now(world, proposal)).state.value == (before if to == "refused" else to)
+
+
+async def test_a_decision_is_kept_with_everything_that_it_binds(world: World) -> None:
+    # given two decisions of two persons, the second after another validation
+    proposal = await world.proposed(by=world.agent)
+    first_validation = must(await world.validate(proposal)).signed
+    first = must(await world.approve(proposal, by=world.user, expire_time=after(world.now(), DAY)))
+    second_validation = must(await world.validate(proposal)).signed
+    world.authority.clock.advance(1)
+    second = must(await world.approve(proposal, REJECT))
+
+    # then policy sees both in their order, each on the newest validation of its time
+    assert await decided(world, proposal) == (
+        Approval(
+            reference=first.reference,
+            tenant=world.tenant,
+            proposal_id=proposal.revision.proposal_id,
+            proposal_revision=1,
+            proposal_digest=proposal.digest,
+            validation_receipt_digest=first_validation.digest,
+            verdict=APPROVE,
+            decided_by=world.user.ref,
+            note="",
+            decide_time=after(world.now(), -1),
+            expire_time=after(world.now(), DAY - 1),
+        ),
+        Approval(
+            reference=second.reference,
+            tenant=world.tenant,
+            proposal_id=proposal.revision.proposal_id,
+            proposal_revision=1,
+            proposal_digest=proposal.digest,
+            validation_receipt_digest=second_validation.digest,
+            verdict=REJECT,
+            decided_by=world.admin.ref,
+            note="",
+            decide_time=world.now(),
+            expire_time=after(world.now(), 30 * DAY),
+        ),
+    )
+
+
+async def test_a_request_id_is_answered_with_its_first_decision(world: World) -> None:
+    proposal = await world.validated()
+    first = must(await world.approve(proposal, request_id="r"))
+    must(await world.approve(proposal, REVOKE))
+    assert must(await world.approve(proposal, request_id="r")) == first
+    assert (await now(world, proposal)).state is ProposalState.VALIDATED
+    assert len(await decided(world, proposal)) == 2
+
+
+async def test_a_request_id_used_for_another_request_is_a_conflict(world: World) -> None:
+    proposal = await world.validated()
+    must(await world.approve(proposal, request_id="r"))
+    refused = await world.approve(proposal, REJECT, request_id="r")
+    assert refused == Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "request_id"})
+    assert (await now(world, proposal)).state is ProposalState.APPROVED
+
+
+async def test_a_refused_decision_leaves_nothing_behind(world: World) -> None:
+    # given a refused approval of what was not validated, then its request id is free and no decision was kept
+    proposal = await world.proposed()
+    assert reason_of(await world.approve(proposal, request_id="r")) is Reason.NOT_VALIDATED
+    must(await world.validate(proposal))
+    assert await decided(world, proposal) == ()
+    must(await world.approve(proposal, request_id="r"))
+
+
+async def test_a_superseded_or_committed_revision_is_decided_no_more(world: World) -> None:
+    first = await world.validated()
+    await world.proposed(proposal_id=first.revision.proposal_id)
+    assert reason_of(await world.approve(first)) is Reason.NOT_VALIDATED
+    issued, answer = await world.committed()
+    refused = await world.approve(issued.ground.proposal, REJECT)
+    assert refused == Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": answer.receipt.receipt_id})
+
+
+async def test_g02_another_tenants_proposal_is_not_there_to_decide(world: World, approvals: Approvals) -> None:
+    # given a decision on a neighbour's proposal, when it is kept here, then there is no such proposal
+    neighbour = await world.neighbour()
+    theirs = await neighbour.validated()
+    reference = must(await neighbour.approve(theirs)).reference
+    (approval,) = await decided(neighbour, theirs)
+    foreign = replace(approval, tenant=world.tenant, decided_by=world.admin.ref, reference=reference)
+    refused = await approvals.decide(world.mark(world.admin, None), foreign, ProposalState.APPROVED)
+    assert refused == Refusal(Reason.NOT_FOUND)
