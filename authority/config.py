@@ -1,8 +1,9 @@
 """Settings, typed and validated once: `AUTHORITY_…` in the environment wins over the file AUTHORITY_CONFIG names."""
 
 import os
+import tomllib
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
@@ -55,6 +56,9 @@ class OperatorSettings(BaseSettings):
         return (*sources, TomlConfigSettingsSource(settings_cls, Path(file))) if file else sources
 
 
+Chosen = TypeVar("Chosen", bound=OperatorSettings)
+
+
 class Settings(OperatorSettings):
     """What an operator can set. Every one has a default that is right on one machine, but the two servers."""
 
@@ -97,15 +101,35 @@ class Settings(OperatorSettings):
     """What is logged at least."""
 
 
+class _WithOrWithoutDatabase(OperatorSettings):
+    database_url: SecretStr | None = None
+
+
 def load_settings(**overrides: object) -> Settings:
     """The settings of this process. Raises SettingsError, whose message names each variable and the remedy."""
+    return _load(Settings, overrides)
+
+
+def load_operator_settings() -> OperatorSettings:
+    """The operator's settings of this process. Raises SettingsError as `load_settings`."""
+    return _load(OperatorSettings, {})
+
+
+def names_a_database() -> bool:
+    """Whether the service is told which PostgreSQL to use. Raises SettingsError as `load_settings`."""
+    return _load(_WithOrWithoutDatabase, {}).database_url is not None
+
+
+def _load(kind: type[Chosen], overrides: dict[str, object]) -> Chosen:
     file = os.environ.get(_CONFIG_FILE)
     if file and not Path(file).is_file():
         raise SettingsError(f"{_CONFIG_FILE} names {file}, which is no file: correct it or unset it")
     try:
-        return Settings(**overrides)  # type: ignore[arg-type]  # pydantic judges the types
+        return kind(**overrides)  # type: ignore[arg-type]  # pydantic judges the types
     except ValidationError as error:
         raise SettingsError("\n".join(_sentence(detail) for detail in error.errors())) from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{_CONFIG_FILE} names {file}, which is no TOML: {error}") from None
 
 
 def _sentence(detail: object) -> str:

@@ -1,10 +1,8 @@
 """Wires what the operator's commands need: the database under its administrator, and the key folder."""
 
 import contextlib
-import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import asyncpg
 
@@ -36,14 +34,6 @@ def admin_url(settings: OperatorSettings) -> str:
             " data folder of a running embedded authority by --data"
         )
     return settings.admin_database_url.get_secret_value()
-
-
-def load_operator_settings() -> OperatorSettings:
-    """The operator's settings of this process. Raises SettingsError when AUTHORITY_CONFIG names no file."""
-    file = os.environ.get("AUTHORITY_CONFIG")
-    if file and not Path(file).is_file():
-        raise SettingsError(f"AUTHORITY_CONFIG names {file}, which is no file: correct it or unset it")
-    return OperatorSettings()
 
 
 def migrate_database(settings: OperatorSettings) -> list[str]:
