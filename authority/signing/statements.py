@@ -15,6 +15,7 @@ from authority.domain.validation import SignedValidation
 from authority.signing.codec.proposal import encode_proposal
 from authority.signing.codec.words import KEY_PURPOSES
 from authority.signing.key_ring import KeyRing
+from authority.signing.recent import Recent
 from authority.signing.statement_kinds import CAPABILITY, DECISION, INVOCATION, RECEIPT, VALIDATION
 from authority.signing.verified import VerifiedSignatures
 from authority.usecases.ports import OpenedInvocation
@@ -37,6 +38,8 @@ from capability_authority.offline.verification import PURPOSES
 
 _HOLDER_KEYS: Final = 4_096
 """Public keys of holders that are kept loaded."""
+_CANONICAL_CONTENTS: Final = 16_384
+"""Digests of JSON contents that were found canonical."""
 
 
 class StatementReader:
@@ -45,6 +48,7 @@ class StatementReader:
     def __init__(self, ring: KeyRing, verified: VerifiedSignatures | None = None) -> None:
         self._ring = ring
         self._verified = verified or VerifiedSignatures()
+        self._canonical: Recent[bytes] = Recent(_CANONICAL_CONTENTS)
 
     def open_capability(self, statement: Statement) -> OpenedCapability | Refusal:
         """The capability's terms, or MALFORMED `capability.…`."""
@@ -139,8 +143,20 @@ class StatementReader:
     def content_problem(self, content: bytes, media_type: str) -> str | None:
         """Why the content's form is refused, as a machine word that holds nothing of the content, or None."""
         if media_type == "application/json":
-            return _json_problem(content)
+            return self._json_problem(content)
         return _text_problem(content) if media_type == "text/plain" else "unsupported_media_type"
+
+    def _json_problem(self, content: bytes) -> str | None:
+        """What was proposed comes again to be validated and committed: a large document is parsed once, not thrice."""
+        digest = sha256(content)
+        if self._canonical.recall(digest):
+            return None
+        try:
+            require_canonical(content)
+        except NonCanonicalJson as error:
+            return error.problem
+        self._canonical.keep(digest)
+        return None
 
 
 def _digest(statement: Statement) -> bytes:
@@ -150,14 +166,6 @@ def _digest(statement: Statement) -> bytes:
 @lru_cache(maxsize=_HOLDER_KEYS)
 def _holder_key(raw: bytes) -> PublicKey:
     return PublicKey(raw)
-
-
-def _json_problem(content: bytes) -> str | None:
-    try:
-        require_canonical(content)
-    except NonCanonicalJson as error:
-        return error.problem
-    return None
 
 
 def _text_problem(content: bytes) -> str | None:

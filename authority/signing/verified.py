@@ -1,10 +1,9 @@
 """Remembers good signatures, so that a statement seen twice costs one Ed25519 verification."""
 
-from collections import OrderedDict
-from threading import Lock
 from typing import Final, TypeAlias
 
 from authority.domain.statement import Statement
+from authority.signing.recent import Recent
 from capability_authority.offline import PublicKey, pae, sha256
 
 CAPACITY: Final = 16_384
@@ -21,9 +20,7 @@ class VerifiedSignatures:
     """
 
     def __init__(self, capacity: int = CAPACITY) -> None:
-        self._capacity = capacity
-        self._marks: OrderedDict[_Mark, None] = OrderedDict()
-        self._lock = Lock()
+        self._good: Recent[_Mark] = Recent(capacity)
 
     def check(self, statement: Statement, public_key: PublicKey) -> bool:
         """Whether this key made the signature over exactly this payload type and payload; False for any length."""
@@ -31,27 +28,13 @@ class VerifiedSignatures:
             return False
         signed = pae(statement.payload_type, statement.payload)
         mark = (sha256(signed), statement.signature, statement.key_id)
-        if self._recall(mark):
+        if self._good.recall(mark):
             return True
         good = public_key.verify(statement.signature, signed)
         if good:
-            self._keep(mark)
+            self._good.keep(mark)
         return good
 
     def remember(self, statement: Statement, digest: bytes) -> None:
         """Takes in a statement that this process has just signed."""
-        self._keep((digest, statement.signature, statement.key_id))
-
-    def _recall(self, mark: _Mark) -> bool:
-        with self._lock:
-            known = mark in self._marks
-            if known:
-                self._marks.move_to_end(mark)
-            return known
-
-    def _keep(self, mark: _Mark) -> None:
-        with self._lock:
-            self._marks[mark] = None
-            self._marks.move_to_end(mark)
-            if len(self._marks) > self._capacity:
-                self._marks.popitem(last=False)
+        self._good.keep((digest, statement.signature, statement.key_id))
