@@ -1,8 +1,8 @@
 """Becomes a server program: takes on an account, asks to be signalled when the parent ends, then executes it.
 
-A script of its own, `python -I -S launch.py PARENT UID GID PROGRAM ARGUMENT...`, because the order matters: a change of
-user clears the parent-death signal, so it is set after that and before the execution, which keeps it. Doing the same
-in `Popen(preexec_fn=...)` would run Python between fork and exec of a process that has threads.
+A script of its own, `python -I -S launch.py PARENT SIGNAL UID GID PROGRAM ARGUMENT...`, because the order matters: a
+change of user clears the parent-death signal, so it is set after that and before the execution, which keeps it. Doing
+the same in `Popen(preexec_fn=...)` would run Python between fork and exec of a process that has threads.
 """
 
 import ctypes
@@ -23,10 +23,14 @@ def take_on(uid: int, gid: int) -> None:
         os.setresuid(uid, uid, uid)
 
 
-def end_with_parent() -> None:
-    """Have the kernel send SIGINT, an orderly stop for both servers, when the thread that started us ends."""
+def end_with_parent(number: int) -> None:
+    """Have the kernel send a signal when the thread that started us ends.
+
+    It is sent again for each thread of a killed parent that we pass to on the way, so it must be one that is harmless
+    when repeated: SIGINT makes Valkey exit on the spot the second time.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGINT), 0, 0, 0) != 0:
+    if libc.prctl(PR_SET_PDEATHSIG, number, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
 
 
@@ -39,11 +43,11 @@ def restore_signals() -> None:
 
 def main(arguments: list[str]) -> int:
     """Execute the program; returns, with an exit code, only when that was not possible."""
-    parent, uid, gid = (int(argument) for argument in arguments[:3])
-    command = arguments[3:]
+    parent, number, uid, gid = (int(argument) for argument in arguments[:4])
+    command = arguments[4:]
     try:
         take_on(uid, gid)
-        end_with_parent()
+        end_with_parent(number)
         if os.getppid() != parent:  # It ended before the signal was asked for.
             return REFUSED
         restore_signals()

@@ -82,17 +82,20 @@ class Process:
         account: Account,
         folder: Path,
         output: int,
+        orphan_signal: signal.Signals,
         keep_open: Sequence[int] = (),
         standard_input: bytes = b"",
     ) -> "Process":
         """Start a program as `account` with `folder` as its current one, which the account need not reach by path.
 
-        Standard output and error go to the file descriptor `output`; those in `keep_open` are inherited.
+        It is sent `orphan_signal`, perhaps more than once, when we end. Standard output and error go to the file
+        descriptor `output`; those in `keep_open` are inherited.
 
         Raises:
             OSError: The program could not be started at all.
         """
-        prefix = [sys.executable, "-I", "-S", launch.__file__, str(os.getpid()), str(account.uid), str(account.gid)]
+        numbers = (os.getpid(), int(orphan_signal), account.uid, account.gid)
+        prefix = [sys.executable, "-I", "-S", launch.__file__, *map(str, numbers)]
 
         def start() -> subprocess.Popen[bytes]:
             return subprocess.Popen(  # noqa: S603 - our own launcher

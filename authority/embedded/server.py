@@ -33,7 +33,10 @@ class Server(ABC):
 
     name: ClassVar[str]
     _stops: ClassVar[Sequence[tuple[signal.Signals, float]]]
-    """Signals that ask for an orderly stop, each with the seconds to wait for it, before SIGKILL."""
+    """Signals that ask for a stop, the gentlest first, each with the seconds to wait for it, before SIGKILL.
+
+    The first is also sent when we end without `stop`, and must do no harm when it comes twice.
+    """
 
     def __init__(self, data: Path, *, port: int | None) -> None:
         self.data = data.absolute()
@@ -171,6 +174,7 @@ class Server(ABC):
                 account=account,
                 folder=folder,
                 output=output,
+                orphan_signal=self._stops[0][0],
                 keep_open=[self._claim.descriptor, *keep_open],
                 standard_input=standard_input,
             )

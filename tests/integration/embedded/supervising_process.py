@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 from authority.embedded import EmbeddedServers
@@ -9,6 +10,8 @@ from authority.embedded import EmbeddedServers
 
 def main() -> None:
     """Exit code 3 after Ctrl-C, 0 otherwise."""
+    for _ in range(20):  # As a service has: when it is killed, they end one after the other.
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
     try:
         with EmbeddedServers.start(Path(sys.argv[1])) as servers:
             answer = {
