@@ -1,0 +1,79 @@
+"""Every command in one place, and the one way in which each of them ends."""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from authority.cli import call, demo, inspect, keys, migrate, namespaces, policies, principals, serve
+from authority.cli.failures import INTERRUPTED, REFUSED, explain, trace_of
+from authority.cli.output import note, say
+
+_PROGRAM = "authority"
+_DISTRIBUTION = "capability-authority"
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Decides whether learned memory may be written, exactly once, and proves it afterwards.\n\n"
+    "`authority demo` shows all of it in under a minute; `authority serve` keeps one running to try.",
+)
+app.command("serve")(serve.serve)
+app.command("demo")(demo.demo)
+app.command("migrate")(migrate.migrate)
+app.add_typer(principals.app, name="principals")
+app.add_typer(namespaces.app, name="namespaces")
+app.add_typer(policies.app, name="policies")
+app.add_typer(keys.app, name="keys")
+app.command("call")(call.call)
+app.command("inspect")(inspect.inspect)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        say(f"{_PROGRAM} {version(_DISTRIBUTION)}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    *,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Holds what belongs to no command."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command and answers with its exit code; nothing but SystemExit and KeyboardInterrupt comes through."""
+    try:
+        answer = app(list(arguments), prog_name=_PROGRAM, standalone_mode=False)
+    except typer.Abort:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Who read the answer went away, as `head` does. Nothing more can be written, not even when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return REFUSED
+    except Exception as error:  # noqa: BLE001 - the last one to see it
+        sentence, code = explain(error)
+        if os.environ.get("AUTHORITY_LOG_LEVEL") == "debug":
+            note(trace_of(error))
+        if sentence:
+            note(f"{_PROGRAM}: {sentence}")
+        return code
+    return answer if isinstance(answer, int) else 0
+
+
+def main() -> None:
+    """The console script: `authority …`."""
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    sys.exit(code)

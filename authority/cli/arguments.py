@@ -1,0 +1,102 @@
+"""The arguments that several commands share, and how their texts are read."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from authority.domain import limits
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.shape import ID_RULE, is_id, is_instant
+
+Ref = TypeVar("Ref", TenantRef, PrincipalRef)
+
+_DIGEST_BYTES = 32
+
+
+def parse_tenant(text: str) -> TenantRef:
+    """`namespace|id`. Raises BadParameter."""
+    return TenantRef(*_parts(text))
+
+
+def parse_principal(text: str) -> PrincipalRef:
+    """`namespace|id`. Raises BadParameter."""
+    return PrincipalRef(*_parts(text))
+
+
+def parse_name(text: str) -> str:
+    """The name of a memory namespace. Raises BadParameter."""
+    if not is_id(text):
+        raise typer.BadParameter(f"{text!r} is no name: use {ID_RULE}, at most {limits.ID_BYTES} bytes")
+    return text
+
+
+def parse_instant(text: str) -> Instant:
+    """ISO 8601 with a zone, whole milliseconds. Raises BadParameter."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no time: write 2027-01-31T08:00:00Z") from None
+    if moment.tzinfo is None:
+        raise typer.BadParameter(f"{text!r} names no zone: add Z for UTC")
+    if moment.microsecond % 1000:
+        raise typer.BadParameter(f"{text!r} is finer than a millisecond")
+    since_epoch = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    instant = Instant((since_epoch.days * 86_400 + since_epoch.seconds) * 1_000 + since_epoch.microseconds // 1_000)
+    if not is_instant(instant):
+        raise typer.BadParameter(f"{text!r} lies before 1970")
+    return instant
+
+
+def parse_hex(text: str) -> bytes:
+    """Bytes in hexadecimal digits. Raises BadParameter."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise typer.BadParameter("must be hexadecimal digits") from None
+
+
+def parse_digest(text: str) -> bytes:
+    """`sha256:` and 64 hexadecimal digits. Raises BadParameter."""
+    try:
+        digest = bytes.fromhex(text.removeprefix("sha256:"))
+    except ValueError:
+        digest = b""
+    if len(digest) != _DIGEST_BYTES or not text.startswith("sha256:") or text != text.lower():
+        raise typer.BadParameter(f"{text!r} is not sha256: and 64 lowercase hexadecimal digits")
+    return digest
+
+
+def iso(instant: Instant | None) -> str:
+    """The instant as people read it; empty for None."""
+    if instant is None:
+        return ""
+    moment = datetime.fromtimestamp(instant / 1_000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _parts(text: str) -> tuple[str, str]:
+    namespace, bar, identifier = text.partition("|")
+    if not bar or not is_id(namespace) or not is_id(identifier):
+        raise typer.BadParameter(f"{text!r} is not NAMESPACE|ID: two words of {ID_RULE}, in quotes because of the bar")
+    return namespace, identifier
+
+
+TENANT_HELP = "The tenant, as 'NAMESPACE|ID'."
+
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        metavar="DIR",
+        help="Data folder of a running embedded authority. Without it, and without AUTHORITY_ADMIN_DATABASE_URL,"
+        " ./.authority is tried.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON document.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Tenant = Annotated[TenantRef, typer.Option("--tenant", parser=parse_tenant, metavar="NS|ID", help=TENANT_HELP)]
+OptionalTenant = Annotated[
+    TenantRef | None, typer.Option("--tenant", parser=parse_tenant, metavar="NS|ID", help=TENANT_HELP)
+]

@@ -1,0 +1,103 @@
+"""How the other commands find an embedded authority: by a file in its data folder that is there while it is served."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import SecretStr, TypeAdapter, ValidationError
+
+from authority.cli.failures import Refused
+from authority.config import OperatorSettings, Settings
+from authority.embedded.private_files import open_private, put_in_place
+
+DEFAULT_DATA = Path(".authority")
+"""The data folder of who names none."""
+
+_FILE = "endpoint.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where a served embedded authority is. Holds passwords: its file is for its owner alone."""
+
+    pid: int
+    target: str
+    """Where the service listens, as a gRPC target."""
+    issuer: str
+    audience: str
+    admin_database_url: str
+    redis_url: str
+    keys: str
+
+    def operator_settings(self) -> OperatorSettings:
+        """What an operator's command needs of it."""
+        return OperatorSettings(
+            admin_database_url=SecretStr(self.admin_database_url),
+            keys=Path(self.keys),
+            issuer=self.issuer,
+            audience=self.audience,
+            listen=self.target,
+        )
+
+
+_ENDPOINT = TypeAdapter(Endpoint)
+
+
+def endpoint_of(settings: Settings, port: int) -> Endpoint:
+    """The endpoint of a service of these settings that listens on the port."""
+    assert settings.admin_database_url is not None
+    address = settings.listen
+    return Endpoint(
+        pid=os.getpid(),
+        target=address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}",
+        issuer=settings.issuer,
+        audience=settings.audience,
+        admin_database_url=settings.admin_database_url.get_secret_value(),
+        redis_url=settings.redis_url.get_secret_value(),
+        keys=str(settings.keys),
+    )
+
+
+@contextlib.contextmanager
+def published(data: Path, endpoint: Endpoint) -> Iterator[None]:
+    """Keeps the endpoint's file, mode 0600, in the data folder for as long as the block lasts."""
+    draft = data / f"{_FILE}.new"
+    with os.fdopen(open_private(draft, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
+        json.dump(asdict(endpoint), file, indent=2)
+        file.write("\n")
+    put_in_place(draft, data / _FILE)
+    try:
+        yield
+    finally:
+        (data / _FILE).unlink(missing_ok=True)
+
+
+def is_served(data: Path) -> bool:
+    """Whether the folder says that an authority is served from it."""
+    return (data / _FILE).is_file()
+
+
+def find_endpoint(data: Path) -> Endpoint:
+    """The endpoint of the authority that is served from the folder. Raises Refused when none is."""
+    try:
+        endpoint = _ENDPOINT.validate_json((data / _FILE).read_bytes())
+    except FileNotFoundError:
+        endpoint = None
+    except ValidationError as error:
+        raise Refused(f"{data / _FILE} is of another version or damaged: serve {data} again") from error
+    if endpoint is None or not _lives(endpoint.pid):
+        raise Refused(f"no authority is served from {data}: start one by `authority serve --data {data}`")
+    return endpoint
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

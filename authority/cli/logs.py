@@ -1,0 +1,47 @@
+"""Logs go to standard error, in the form that the operator chose; answers never mix with them."""
+
+import logging
+import sys
+
+import structlog
+from structlog.typing import Processor
+
+from authority.config import Settings
+
+
+def log_as(settings: Settings) -> None:
+    """Sends our logs and those of the libraries to standard error, by the settings `log_format` and `log_level`."""
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            structlog.processors.StackInfoRenderer(),
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_rendering(settings.log_format)],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(settings.log_level.upper())
+
+
+def _rendering(log_format: str) -> list[Processor]:
+    if log_format == "json":
+        return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]

@@ -1,0 +1,135 @@
+"""`authority namespaces …`: where learned memory of a tenant may live."""
+
+from typing import Annotated
+
+import typer
+
+from authority.bootstrap.operator import Operator
+from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, parse_digest, parse_name
+from authority.cli.failures import Refused
+from authority.cli.operating import confirm, operate
+from authority.cli.output import Json, emit, say, table
+from authority.domain.proposal import Visibility
+from authority.domain.record import MemoryNamespace, Mode
+from authority.usecases.administer import NewMemoryNamespace
+
+app = typer.Typer(
+    no_args_is_help=True, help="Add and list memory namespaces, and set how they treat unvalidated writes."
+)
+
+Name = Annotated[str, typer.Argument(parser=parse_name, metavar="NAME", help="The memory namespace.")]
+
+_STRICTNESS = {mode: rank for rank, mode in enumerate(Mode)}
+
+
+@app.command()
+def add(
+    name: Name,
+    *,
+    tenant: Tenant,
+    policy: Annotated[
+        bytes | None,
+        typer.Option(parser=parse_digest, metavar="VERSION", help="Policy version; the newest loaded when left out."),
+    ] = None,
+    mode: Annotated[Mode, typer.Option(help="How unvalidated writes are treated.")] = Mode.ENFORCE,
+    privileged: Annotated[
+        bool, typer.Option("--privileged", help="Accept no unvalidated write in any mode; policy can ask for more.")
+    ] = False,
+    visibility: Annotated[
+        Visibility, typer.Option(help="Visibility of what is proposed without one.")
+    ] = Visibility.WORKSPACE,
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a memory namespace of a tenant."""
+
+    async def act(operator: Operator) -> NewMemoryNamespace:
+        new = NewMemoryNamespace(
+            tenant=tenant,
+            name=name,
+            policy_version=policy or await _newest_policy(operator),
+            mode=mode,
+            privileged=privileged,
+            default_visibility=visibility,
+        )
+        await operator.administration.add_namespace(new, operator.clock.now())
+        return new
+
+    new = operate(data, act)
+    if as_json:
+        emit({"tenant": str(new.tenant), "name": new.name, "mode": new.mode.value})
+    else:
+        say(f"added {new.name} of {new.tenant} in mode {new.mode.value}")
+
+
+@app.command("list")
+def list_(*, tenant: Tenant, data: DataFolder = None, as_json: AsJson = False) -> None:
+    """List the memory namespaces of a tenant."""
+
+    async def act(operator: Operator) -> list[MemoryNamespace]:
+        return list(await operator.administration.list_namespaces(tenant))
+
+    found = operate(data, act)
+    if as_json:
+        emit([_row(namespace) for namespace in found])
+        return
+    columns = ("NAME", "MODE", "PRIVILEGED", "LEAST PROFILE", "VISIBILITY", "POLICY")
+    table(columns, ([_word(value) for value in list(_row(namespace).values())[1:]] for namespace in found))
+
+
+@app.command()
+def mode(
+    name: Name,
+    mode: Annotated[Mode, typer.Argument(help="legacy and observe accept unvalidated writes; enforce does not.")],
+    *,
+    tenant: Tenant,
+    yes: Yes = False,
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set how a memory namespace treats unvalidated writes. Validated commits are the same in every mode."""
+
+    async def current(operator: Operator) -> Mode:
+        found = {space.name: space.mode for space in await operator.administration.list_namespaces(tenant)}
+        if name not in found:
+            raise Refused(f"no memory namespace {name} in {tenant}: `authority namespaces add` makes one")
+        return found[name]
+
+    async def act(operator: Operator) -> None:
+        await operator.administration.set_mode(tenant, name, mode, operator.clock.now())
+
+    before = operate(data, current)
+    if _STRICTNESS[mode] < _STRICTNESS[before]:
+        confirm(
+            f"{name} of {tenant} will accept writes that nobody validated ({before.value} → {mode.value}).", yes=yes
+        )
+    operate(data, act)
+    if as_json:
+        emit({"tenant": str(tenant), "name": name, "previous": before.value, "mode": mode.value})
+    else:
+        say(f"{name} of {tenant}: {before.value} → {mode.value}")
+
+
+async def _newest_policy(operator: Operator) -> bytes:
+    loaded = await operator.administration.list_policies()
+    if not loaded:
+        raise Refused("no policy is loaded: `authority policies load FILE` loads one")
+    return loaded[-1].version
+
+
+def _row(namespace: MemoryNamespace) -> dict[str, Json]:
+    return {
+        "tenant": str(namespace.tenant),
+        "name": namespace.name,
+        "mode": namespace.mode.value,
+        "privileged": namespace.privileged,
+        "least_profile": namespace.least_profile,
+        "default_visibility": namespace.default_visibility.value,
+        "policy_version": f"sha256:{namespace.policy_version.hex()}",
+    }
+
+
+def _word(value: Json) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,0 +1,52 @@
+"""How an operator's command finds its authority and runs on it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import typer
+
+from authority.bootstrap.operator import Operator, open_operator
+from authority.cli.endpoint import DEFAULT_DATA, find_endpoint, is_served
+from authority.cli.failures import Refused
+from authority.config import OperatorSettings, load_operator_settings
+
+Answer = TypeVar("Answer")
+
+
+def operator_settings(data: Path | None) -> OperatorSettings:
+    """The authority that is meant: the one served from `data`, else the environment's, else the one in ./.authority.
+
+    Raises Refused when none is served from the folder, SettingsError.
+    """
+    if data is not None:
+        return find_endpoint(data).operator_settings()
+    settings = load_operator_settings()
+    if settings.admin_database_url is None and is_served(DEFAULT_DATA):
+        return find_endpoint(DEFAULT_DATA).operator_settings()
+    return settings
+
+
+def operate(data: Path | None, act: Callable[[Operator], Awaitable[Answer]]) -> Answer:
+    """Does an operator's act on the authority that is meant. Raises as `operator_settings` and the act do."""
+    settings = operator_settings(data)
+
+    async def run() -> Answer:
+        async with open_operator(settings) as operator:
+            return await act(operator)
+
+    return asyncio.run(run())
+
+
+def confirm(warning: str, *, yes: bool) -> None:
+    """Has a person agree, unless `yes` says that one did. Raises Refused."""
+    if yes:
+        return
+    typer.echo(warning, err=True)
+    try:
+        agreed = typer.confirm("Go on?", err=True)
+    except typer.Abort:
+        agreed = False
+    if not agreed:
+        raise Refused("nothing was changed; --yes agrees without a question")

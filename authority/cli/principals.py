@@ -1,0 +1,196 @@
+"""`authority principals …`: who may call, and with which keys."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from authority.bootstrap.operator import Operator
+from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, parse_hex, parse_principal
+from authority.cli.failures import Misused, Refused
+from authority.cli.operating import confirm, operate, operator_settings
+from authority.cli.output import Json, emit, say, table
+from authority.config import OperatorSettings
+from authority.domain.identity import RIGHTS_BY_KIND, PrincipalKind, Right, possible_rights
+from authority.domain.references import PrincipalRef, TenantRef
+from authority.signing.possession import PossessionUnproved, new_key, registration_message, require_possession
+from authority.usecases.administer import ListedPrincipal, NewPrincipal
+from capability_authority.client.credentials import Credentials, Reference
+
+app = typer.Typer(
+    no_args_is_help=True, help="Add, list and revoke principals: who may call, with which keys and rights."
+)
+
+Principal = Annotated[
+    PrincipalRef,
+    typer.Option("--principal", parser=parse_principal, metavar="NS|ID", help="The principal, as 'NAMESPACE|ID'."),
+]
+
+
+@app.command()
+def add(  # noqa: PLR0913 - one option for each property
+    *,
+    tenant: Tenant,
+    principal: Principal,
+    kind: Annotated[PrincipalKind, typer.Option(help="Decides its provenance, and which rights it can have.")],
+    right: Annotated[
+        list[Right] | None, typer.Option(help="A right; may be repeated. Those usual for the kind when left out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Make a key, and write it with all else a client needs here.")
+    ] = None,
+    public_key: Annotated[
+        bytes | None, typer.Option(parser=parse_hex, metavar="HEX", help="The key of who made one: 32 bytes, Ed25519.")
+    ] = None,
+    proof: Annotated[
+        bytes | None,
+        typer.Option(parser=parse_hex, metavar="HEX", help="Its signature over the registration message: 64 bytes."),
+    ] = None,
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Register a principal of a tenant with its first key.
+
+    Either --out makes the key here, or --public-key and --proof bring one that its holder made elsewhere. The proof is
+    a signature, by that key, over these four lines joined by newlines: capability-authority/key-registration/v1, the
+    tenant, the principal, the public key in hex. --public-key without --proof shows them.
+    """
+    rights = _rights(kind, right)
+    settings = operator_settings(data)
+    credentials = None
+    if out is not None and public_key is None and proof is None:
+        credentials = _new_credentials(settings, tenant, principal)
+        key_id, raw_key = credentials.key_id, credentials.private_key.public_key.raw
+        _save(credentials, out)
+    else:
+        key_id, raw_key = _proved(tenant, principal, public_key, proof, out)
+    new = NewPrincipal(tenant=tenant, ref=principal, kind=kind, rights=rights, key_id=key_id, public_key=raw_key)
+
+    async def act(operator: Operator) -> None:
+        await operator.administration.add_principal(new, operator.clock.now())
+
+    try:
+        operate(data, act)
+    except BaseException:
+        if credentials is not None and out is not None:
+            out.unlink()  # A key that nobody knows.
+        raise
+    if as_json:
+        emit({**_row_of_new(new), "credentials": str(out) if out else None})
+    else:
+        say(f"added {principal} to {tenant} as {kind.value} with the rights {_words(rights)}; its key is {key_id}")
+        if out:
+            say(f"its credentials are in {out}: a secret, for it alone")
+
+
+@app.command("list")
+def list_(*, tenant: Tenant, data: DataFolder = None, as_json: AsJson = False) -> None:
+    """List the principals of a tenant, revoked ones too."""
+
+    async def act(operator: Operator) -> list[ListedPrincipal]:
+        return list(await operator.administration.list_principals(tenant))
+
+    found = operate(data, act)
+    if as_json:
+        emit([_row(principal) for principal in found])
+        return
+    rows = ((str(p.ref), p.kind.value, _words(p.rights), p.state, "\n".join(p.key_ids)) for p in found)
+    table(("PRINCIPAL", "KIND", "RIGHTS", "STATE", "ACTIVE KEYS"), rows)
+
+
+@app.command()
+def revoke(
+    *,
+    tenant: Tenant,
+    principal: Annotated[
+        PrincipalRef | None,
+        typer.Option("--principal", parser=parse_principal, metavar="NS|ID", help="Revoke it with all its keys."),
+    ] = None,
+    key: Annotated[str | None, typer.Option(metavar="KEY_ID", help="Revoke this one key alone.")] = None,
+    yes: Yes = False,
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Revoke a principal, or one key of one. There is no way back; no commit that follows ignores it."""
+    if (principal is None) == (key is None):
+        raise Misused("name either --principal or --key")
+    what = f"principal {principal}" if principal else f"key {key}"
+    confirm(f"{what} of {tenant} will never be accepted again, and its uncommitted capabilities die.", yes=yes)
+
+    async def act(operator: Operator) -> None:
+        now = operator.clock.now()
+        if principal is not None:
+            await operator.administration.revoke_principal(tenant, principal, now)
+        elif key is not None:
+            await operator.administration.revoke_principal_key(tenant, key, now)
+
+    operate(data, act)
+    if as_json:
+        emit({"tenant": str(tenant), "revoked": str(principal or key)})
+    else:
+        say(f"revoked {what} of {tenant}")
+
+
+def _rights(kind: PrincipalKind, wanted: list[Right] | None) -> frozenset[Right]:
+    rights = frozenset(wanted) if wanted else RIGHTS_BY_KIND[kind]
+    if impossible := rights - possible_rights(kind):
+        can = _words(possible_rights(kind))
+        raise Misused(f"--right: a principal of kind {kind.value} can never {_words(impossible)}; it can have {can}")
+    return rights
+
+
+def _new_credentials(settings: OperatorSettings, tenant: TenantRef, principal: PrincipalRef) -> Credentials:
+    return Credentials(
+        target=settings.listen,
+        issuer=settings.issuer,
+        audience=settings.audience,
+        tenant=Reference(tenant.namespace, tenant.id),
+        principal=Reference(principal.namespace, principal.id),
+        private_key=new_key(),
+    )
+
+
+def _save(credentials: Credentials, out: Path) -> None:
+    try:
+        credentials.save(out)
+    except FileExistsError:
+        raise Refused(f"{out} is there already, and a key is never overwritten: name another file by --out") from None
+
+
+def _proved(
+    tenant: TenantRef, principal: PrincipalRef, public_key: bytes | None, proof: bytes | None, out: Path | None
+) -> tuple[str, bytes]:
+    if public_key is None or out is not None:
+        raise Misused("give either --out FILE, to make a key here, or --public-key HEX with --proof HEX")
+    if proof is None:
+        message = registration_message(tenant, principal, public_key).decode()
+        raise Misused(f"--proof is missing: have the holder sign these lines, without a newline at the end:\n{message}")
+    try:
+        return require_possession(tenant, principal, public_key, proof), public_key
+    except PossessionUnproved as error:
+        raise Refused(str(error)) from None
+
+
+def _row_of_new(new: NewPrincipal) -> dict[str, Json]:
+    return {
+        "tenant": str(new.tenant),
+        "principal": str(new.ref),
+        "kind": new.kind.value,
+        "rights": sorted(right.value for right in new.rights),
+        "key_id": new.key_id,
+    }
+
+
+def _row(principal: ListedPrincipal) -> dict[str, Json]:
+    return {
+        "tenant": str(principal.tenant),
+        "principal": str(principal.ref),
+        "kind": principal.kind.value,
+        "rights": sorted(right.value for right in principal.rights),
+        "state": principal.state,
+        "key_ids": list(principal.key_ids),
+    }
+
+
+def _words(rights: frozenset[Right]) -> str:
+    return ", ".join(right.value for right in Right if right in rights) or "none"

@@ -1,0 +1,105 @@
+"""`authority serve`: runs the service until it is told to stop."""
+
+import shlex
+import shutil
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from authority.bootstrap.embedded import embedded_settings
+from authority.cli.endpoint import DEFAULT_DATA, Endpoint
+from authority.cli.logs import log_as
+from authority.cli.output import emit, note, say
+from authority.cli.serving import Announce, serve_until_stopped, stopped_by_sigterm
+from authority.config import load_settings, names_a_database
+from authority.embedded.demo import load_tenants
+
+
+def serve(
+    *,
+    embedded: Annotated[
+        bool,
+        typer.Option(
+            "--embedded", help="With a PostgreSQL and a Valkey of its own, as without AUTHORITY_DATABASE_URL."
+        ),
+    ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Data folder of the embedded authority; ./.authority when left out."),
+    ] = None,
+    listen: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Instead of AUTHORITY_LISTEN; port 0 takes a free one.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Once it serves, say where in one line of JSON.")] = False,
+    until_input_ends: Annotated[
+        bool, typer.Option("--until-input-ends", help="Stop also when standard input ends, as with a parent process.")
+    ] = False,
+) -> int:
+    """Run the service until Ctrl-C or SIGTERM; running calls end first.
+
+    With AUTHORITY_DATABASE_URL and AUTHORITY_REDIS_URL it uses these servers. Without, it is embedded: it keeps all it
+    needs in one data folder, makes three demo tenants to play with, and writes credentials and a try.py there.
+    """
+    overrides: dict[str, object] = {} if listen is None else {"listen": listen}
+    with stopped_by_sigterm():
+        if not embedded and data is None and names_a_database():
+            settings = load_settings(**overrides)
+            log_as(settings)
+            return serve_until_stopped(settings, None, _own_servers(as_json=as_json), until_input_ends=until_input_ends)
+        folder = (data or DEFAULT_DATA).absolute()
+        if not embedded and data is None:
+            note("AUTHORITY_DATABASE_URL is not set: serving embedded")
+        with embedded_settings(folder, _step, **overrides) as settings:
+            log_as(settings)
+            return serve_until_stopped(
+                settings, folder, _embedded(folder, as_json=as_json), until_input_ends=until_input_ends
+            )
+
+
+def _step(what: str) -> None:
+    note(f"… {what}")
+
+
+def _own_servers(*, as_json: bool) -> Announce:
+    def announce(endpoint: Endpoint) -> None:
+        if as_json:
+            emit({"address": endpoint.target, "pid": endpoint.pid}, in_one_line=True)
+        else:
+            say(f"capability-authority {version('capability-authority')} serves at {endpoint.target}")
+
+    return announce
+
+
+def _embedded(folder: Path, *, as_json: bool) -> Announce:
+    def announce(endpoint: Endpoint) -> None:
+        if as_json:
+            emit({"address": endpoint.target, "pid": endpoint.pid, "data": str(folder)}, in_one_line=True)
+            return
+        place = shlex.quote(_short(folder))
+        tenants = ", ".join(tenant.tenant for tenant in load_tenants())
+        say(f"capability-authority {version('capability-authority')} serves at {endpoint.target}")
+        say(f"  data       {folder}")
+        say(f"  tenants    {tenants}")
+        say(f"  try        {_program()} call GetKeySet --data {place}")
+        say(f"  exchange   {shlex.quote(sys.executable)} {shlex.quote(_short(folder / 'try.py'))}")
+        say("  stop       Ctrl-C")
+
+    return announce
+
+
+def _short(path: Path) -> str:
+    """Relative where that is shorter to type."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def _program() -> str:
+    """What to type to run this program here."""
+    ours = Path(sys.argv[0])
+    if ours.name != "authority":
+        return f"{shlex.quote(sys.executable)} -m authority.cli"
+    found = shutil.which("authority")
+    return "authority" if found is not None and Path(found).resolve() == ours.resolve() else shlex.quote(sys.argv[0])

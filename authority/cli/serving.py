@@ -1,0 +1,138 @@
+"""The life of a served authority: made ready, announced, stopped in order by whatever asks it to stop."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from importlib import resources
+from pathlib import Path
+from types import FrameType
+from typing import Final, TypeAlias
+
+import uvloop
+
+from authority.bootstrap.embedded import furnish
+from authority.bootstrap.operator import open_operator
+from authority.bootstrap.service import Service, open_service
+from authority.cli.demo_tenants import DemoTenants
+from authority.cli.endpoint import Endpoint, endpoint_of, published
+from authority.cli.failures import Refused
+from authority.config import Settings
+from authority.rpc.listening import PlaintextRefused
+
+Announce: TypeAlias = Callable[[Endpoint], None]
+"""Is called once, when calls are served."""
+
+_STOPS: Final = (signal.SIGINT, signal.SIGTERM)
+_INPUT: Final = 0
+_TRY: Final = "try.py"
+
+
+@contextlib.contextmanager
+def stopped_by_sigterm(code: int = 0) -> Iterator[None]:
+    """Lets SIGTERM end the block in order, as Ctrl-C does, and the process with this exit code."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        sys.exit(code)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def serve_until_stopped(settings: Settings, data: Path | None, announce: Announce, *, until_input_ends: bool) -> int:
+    """Serves until Ctrl-C or SIGTERM, or the end of standard input if so asked, and answers with the exit code 0.
+
+    With a data folder the authority is furnished first: keys, policy, the demo's tenants, credentials and `try.py`.
+    A second Ctrl-C does not wait for running calls. Raises Refused when the address cannot be had; as `open_service`.
+    """
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(settings, data, announce, until_input_ends=until_input_ends))
+    return 0
+
+
+async def _serve(settings: Settings, data: Path | None, announce: Announce, *, until_input_ends: bool) -> None:
+    with _asked_to_stop(until_input_ends=until_input_ends) as stop:
+        policy_version = await furnish(settings) if data else b""
+        async with _opened(settings) as service:
+            endpoint = endpoint_of(settings, service.port)
+            if data:
+                await _settle_in(settings, data, endpoint, policy_version)
+            async with _running(service, stop):
+                with published(data, endpoint) if data else contextlib.nullcontext():
+                    announce(endpoint)
+                    await stop.wait()
+
+
+@contextlib.asynccontextmanager
+async def _opened(settings: Settings) -> AsyncIterator[Service]:
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            service = await stack.enter_async_context(open_service(settings))
+        except PlaintextRefused as error:
+            raise Refused(str(error)) from None
+        except RuntimeError as error:
+            if "bind" not in str(error).lower():
+                raise
+            raise Refused(
+                f"cannot listen on {settings.listen}: another process may do so already; choose another address by"
+                " --listen or AUTHORITY_LISTEN"
+            ) from error
+        yield service
+
+
+@contextlib.asynccontextmanager
+async def _running(service: Service, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Serves while the block runs; at its end the service says so, and lets running calls end."""
+    ready = asyncio.Event()
+    serving = asyncio.create_task(service.run(stop, ready))
+    waiting = asyncio.create_task(ready.wait())
+    await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    try:
+        if serving.done():
+            await serving  # Raises whatever kept it from serving.
+        yield
+    finally:
+        stop.set()
+        await serving
+
+
+@contextlib.contextmanager
+def _asked_to_stop(*, until_input_ends: bool) -> Iterator[asyncio.Event]:
+    """An event that is set when the process is asked to stop. A second signal has its usual effect."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+
+    def ask() -> None:
+        stop.set()
+        ignore()
+
+    def ignore() -> None:
+        for number in _STOPS:
+            loop.remove_signal_handler(number)
+        if until_input_ends:
+            loop.remove_reader(_INPUT)
+
+    def read() -> None:
+        if not os.read(_INPUT, 4096):
+            ask()
+
+    for number in _STOPS:
+        loop.add_signal_handler(number, ask)
+    if until_input_ends:
+        loop.add_reader(_INPUT, read)
+    try:
+        yield stop
+    finally:
+        ignore()
+
+
+async def _settle_in(settings: Settings, data: Path, endpoint: Endpoint, policy_version: bytes) -> None:
+    async with open_operator(settings) as operator:
+        await DemoTenants(operator, data, endpoint, policy_version).ensure()
+    script = resources.files("authority.cli").joinpath("try_it.py").read_text(encoding="utf-8")
+    (data / _TRY).write_text(script, encoding="utf-8")
