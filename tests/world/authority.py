@@ -78,11 +78,15 @@ class Authority:
         open_store: OpenStore,
         *,
         clock: SetClock | None = None,
+        ids: NumberedIds | None = None,
         leases: Leases | None = None,
         nonces: Nonces | None = None,
     ) -> Self:
-        """An authority with its private keys in `folder`, in process where nothing else is given."""
-        clock, ids = clock or SetClock(), NumberedIds()
+        """An authority with its private keys in `folder`, in process where nothing else is given.
+
+        One that follows another over the same tables must be given its ids: no id is made twice.
+        """
+        clock, ids = clock or SetClock(), ids or NumberedIds()
         keys = KeyFolder(folder)
         ring = KeyRing(keys)
         reader = StatementReader(ring)

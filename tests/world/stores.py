@@ -111,9 +111,13 @@ class _BehindPostgres:
 
 
 def inprocess_store(clock: Clock, statements: Statements) -> Store:
-    """Dicts. Statements are kept as they were opened, so nothing is read again."""
+    """Dicts of its own."""
+    return store_over(Tables(), clock, statements)
+
+
+def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
+    """Dicts that outlive it. Statements are kept as they were opened, so nothing is read again."""
     del statements
-    tables = Tables()
     return Store(
         administration=InProcessAdministration(tables),
         registry=InProcessRegistry(tables),
