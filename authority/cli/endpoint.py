@@ -29,6 +29,7 @@ class Endpoint:
     issuer: str
     audience: str
     admin_database_url: str
+    """Empty for a service that was not told: only an embedded one always knows."""
     redis_url: str
     keys: str
 
@@ -48,14 +49,13 @@ _ENDPOINT = TypeAdapter(Endpoint)
 
 def endpoint_of(settings: Settings, port: int) -> Endpoint:
     """The endpoint of a service of these settings that listens on the port."""
-    assert settings.admin_database_url is not None
-    address = settings.listen
+    address, admin = settings.listen, settings.admin_database_url
     return Endpoint(
         pid=os.getpid(),
         target=address if address.startswith("unix:") else f"{address.rpartition(':')[0]}:{port}",
         issuer=settings.issuer,
         audience=settings.audience,
-        admin_database_url=settings.admin_database_url.get_secret_value(),
+        admin_database_url=admin.get_secret_value() if admin else "",
         redis_url=settings.redis_url.get_secret_value(),
         keys=str(settings.keys),
     )
