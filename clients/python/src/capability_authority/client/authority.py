@@ -1,0 +1,68 @@
+"""The client: everything a holder, proposer or reviewer asks of an authority."""
+
+import os
+from typing import Final, Self
+
+from capability_authority.client.channel import TlsRoots
+from capability_authority.client.credentials import Credentials
+from capability_authority.client.proofs import Prover
+from capability_authority.client.retries import RetryPolicy
+from capability_authority.client.verbs.capabilities import CapabilityVerbs
+from capability_authority.client.verbs.memory import MemoryVerbs
+from capability_authority.client.verbs.policies import PolicyVerbs
+from capability_authority.client.verbs.proposals import ProposalVerbs
+
+__all__ = ["DEFAULT_RETRIES", "DEFAULT_TIMEOUT", "CapabilityAuthority"]
+
+DEFAULT_TIMEOUT: Final = 10.0
+"""Seconds for a call, all attempts and waits included."""
+DEFAULT_RETRIES: Final = RetryPolicy()
+
+
+class CapabilityAuthority(ProposalVerbs, PolicyVerbs, CapabilityVerbs, MemoryVerbs):
+    """An async client of one authority, as one principal.
+
+        async with CapabilityAuthority.connect() as authority:
+            proposal = await authority.get_proposal(proposal_id)
+            validation = await authority.validate(proposal)
+
+    Every attempt of a call is signed anew over exactly the bytes that are sent; attempts of one call share its request
+    id or commit key, so that whatever happens, it happens once. One client serves any number of concurrent calls of one
+    event loop.
+    """
+
+    @classmethod
+    def connect(
+        cls,
+        target: str | None = None,
+        *,
+        credentials: Credentials | str | os.PathLike[str] | None = None,
+        tls: TlsRoots | None = None,
+        retries: RetryPolicy = DEFAULT_RETRIES,
+        timeout: float = DEFAULT_TIMEOUT,
+        pinned_key_ids: frozenset[str] | None = None,
+    ) -> Self:
+        """A client to be entered with `async with`; only then a channel is made.
+
+        `credentials` are given, or read from a file, or from the file that `AUTHORITY_CREDENTIALS` names. `target`,
+        "host:port" or "unix:PATH", is theirs unless given. Without `tls` it must be 127.0.0.1, [::1] or a Unix socket.
+        The issuer is the one that the credentials pin; `pinned_key_ids`, known by another road, narrow trust to these
+        of its keys. `timeout` is in seconds, for each call, all its attempts included.
+
+        Raises `CredentialsRefused`, `PlaintextRefused`.
+        """
+        known = _credentials(credentials)
+        return cls(
+            prover=Prover(known),
+            target=known.target if target is None else target,
+            tls=tls,
+            retries=retries,
+            timeout=timeout,
+            pinned_key_ids=pinned_key_ids,
+        )
+
+
+def _credentials(given: Credentials | str | os.PathLike[str] | None) -> Credentials:
+    if isinstance(given, Credentials):
+        return given
+    return Credentials.from_environment() if given is None else Credentials.from_file(given)

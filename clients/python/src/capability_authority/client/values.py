@@ -1,0 +1,282 @@
+"""What the verbs answer with. Each holds the message it came in, and says in words what people ask of it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from capability_authority.client.credentials import Reference
+from capability_authority.client.words import word_of
+from capability_authority.v1 import memory_service_pb2, proposal_service_pb2, types_pb2
+from capability_authority.v1.statements_pb2 import CommitCapability, CommitReceipt, SignedStatement
+
+__all__ = [
+    "CapabilityVerdict",
+    "Committed",
+    "Finding",
+    "IssuedCapability",
+    "MemoryRecord",
+    "PolicyDecision",
+    "Proposal",
+    "Receipt",
+    "Review",
+    "Revision",
+    "RevisionLike",
+    "Validation",
+]
+
+
+class RevisionLike(Protocol):
+    """Whatever names one revision of a proposal: a `Proposal`, or a `Revision`."""
+
+    @property
+    def proposal_id(self) -> str:
+        """The id that the authority gave."""
+        ...
+
+    @property
+    def revision(self) -> int:
+        """1 and up."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One revision of a proposal, by name."""
+
+    proposal_id: str
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One revision of a proposal as the authority stores it."""
+
+    message: proposal_service_pb2.Proposal
+    """All of it."""
+    validation_receipt: SignedStatement | None = None
+    """The newest validation receipt of the revision, when it was asked for by `get_proposal` and there is one."""
+
+    @property
+    def proposal_id(self) -> str:
+        """The id that the authority gave, the same in every revision."""
+        return self.message.proposal_id
+
+    @property
+    def revision(self) -> int:
+        """1 and up."""
+        return self.message.revision
+
+    @property
+    def state(self) -> str:
+        """For example "proposed" or "validated"; the words of `ProposalState`."""
+        return word_of(proposal_service_pb2.ProposalState, self.message.state)
+
+    @property
+    def memory_namespace(self) -> str:
+        """Where the memory would live."""
+        return self.message.memory_namespace
+
+    @property
+    def memory_type(self) -> str:
+        """For example "durable_fact"; the words of `MemoryType`."""
+        return word_of(types_pb2.MemoryType, self.message.memory_type)
+
+    @property
+    def provenance(self) -> str:
+        """What the authority stamped: "system_observation", "tool_result", "user_claim", "agent_output", "unknown"."""
+        return word_of(types_pb2.Provenance, self.message.provenance)
+
+    @property
+    def proposer(self) -> Reference:
+        """Who proposed it."""
+        return Reference(self.message.proposer.namespace, self.message.proposer.id)
+
+    @property
+    def content(self) -> bytes:
+        """The exact bytes; empty in a listed proposal."""
+        return self.message.content
+
+    @property
+    def content_digest(self) -> str:
+        """Of the exact bytes."""
+        return self.message.content_digest
+
+    @property
+    def media_type(self) -> str:
+        """Of the content."""
+        return self.message.media_type
+
+    @property
+    def proposal_digest(self) -> str:
+        """Covers every field of the revision."""
+        return self.message.proposal_digest
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one validator said."""
+
+    validator: str
+    validator_version: str
+    outcome: str
+    """"pass", "review" or "fail"."""
+    reason: str
+    """A machine word such as "exact_duplicate"; empty when the outcome is "pass"."""
+    confidence: float
+    """From 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What the validators of the profile said of one revision."""
+
+    receipt: SignedStatement
+    """The signed validation receipt, to issue with."""
+    outcome: str
+    """"pass", "review" (a person must look) or "fail"."""
+    findings: tuple[Finding, ...]
+    state: str
+    """The state of the proposal now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What came of a person's decision on one revision."""
+
+    approval_reference: str
+    """Named by decision receipts and capabilities that rest on this approval."""
+    state: str
+    """The state of the proposal now."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDecision:
+    """What policy said of one holder committing one revision."""
+
+    receipt: SignedStatement
+    """The signed decision receipt, to issue with."""
+    outcome: str
+    """"allow", "require_approval" or "deny". Only "allow" lets a capability be issued."""
+    determining_policies: tuple[str, ...]
+    policy_version: str
+    """The digest of the policy bundle."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedCapability:
+    """The right to commit exactly one content exactly once."""
+
+    statement: SignedStatement
+    terms: CommitCapability
+    """What it binds, as it says itself; its signature is the authority's to judge."""
+    replayed: bool
+    """Whether it existed before this call."""
+
+    @property
+    def capability_id(self) -> str:
+        """Its id."""
+        return self.terms.capability_id
+
+    @property
+    def commit_idempotency_key(self) -> str:
+        """The only key under which it can be committed."""
+        return self.terms.commit_idempotency_key
+
+    @property
+    def expire_time(self) -> datetime:
+        """When it ends, in UTC."""
+        return self.terms.expire_time.ToDatetime(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityVerdict:
+    """What the authority says of a capability now. Nothing was used up."""
+
+    granted: bool
+    reason: str
+    """The name of an ErrorReason without its prefix; empty when granted."""
+    facts: dict[str, str]
+    """What the refusal names, such as `term`."""
+    receipt_id: str
+    """Of the commit that consumed the capability; empty when none did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """A commit receipt."""
+
+    receipt_id: str
+    record_id: str
+    statement: SignedStatement
+    """The exact bytes of the first success; `SerializeToString` of it is what to keep as a file."""
+    attestation: SignedStatement | None
+    """When the key that signed the receipt was revoked since: the current receipt key vouches for it."""
+    says: CommitReceipt | None
+    """What the receipt says; None when it was not verified, for then it says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A commit that happened: now, or at the first attempt with the same key."""
+
+    receipt: Receipt
+    replayed: bool
+    """Whether an earlier attempt with the same key did it."""
+
+    @property
+    def receipt_id(self) -> str:
+        """Of the receipt."""
+        return self.receipt.receipt_id
+
+    @property
+    def record_id(self) -> str:
+        """Of the memory record that was written."""
+        return self.receipt.record_id
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecord:
+    """Learned memory: evidence, never a permission."""
+
+    message: memory_service_pb2.MemoryRecord
+    """All of it."""
+
+    @property
+    def record_id(self) -> str:
+        """The id that the authority gave."""
+        return self.message.record_id
+
+    @property
+    def receipt_id(self) -> str:
+        """Of the commit receipt that proves it was allowed."""
+        return self.message.receipt_id
+
+    @property
+    def memory_namespace(self) -> str:
+        """Where it lives."""
+        return self.message.memory_namespace
+
+    @property
+    def memory_type(self) -> str:
+        """For example "durable_fact"; the words of `MemoryType`."""
+        return word_of(types_pb2.MemoryType, self.message.memory_type)
+
+    @property
+    def provenance(self) -> str:
+        """What the authority stamped: "system_observation", "tool_result", "user_claim", "agent_output", "unknown"."""
+        return word_of(types_pb2.Provenance, self.message.provenance)
+
+    @property
+    def content(self) -> bytes:
+        """The exact bytes that were committed."""
+        return self.message.content
+
+    @property
+    def content_digest(self) -> str:
+        """Of the exact bytes."""
+        return self.message.content_digest
+
+    @property
+    def media_type(self) -> str:
+        """Of the content."""
+        return self.message.media_type

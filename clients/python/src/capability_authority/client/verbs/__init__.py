@@ -1,0 +1,1 @@
+"""One verb for each RPC, service by service."""

@@ -1,0 +1,44 @@
+"""The verb of PolicyService."""
+
+from typing import Unpack
+
+from capability_authority.client.call_options import CallOptions
+from capability_authority.client.connection import Connection
+from capability_authority.client.credentials import Reference
+from capability_authority.client.values import PolicyDecision, RevisionLike
+from capability_authority.client.words import word_of
+from capability_authority.v1 import policy_service_pb2 as pb
+from capability_authority.v1 import types_pb2
+
+__all__ = ["PolicyVerbs"]
+
+
+class PolicyVerbs(Connection):
+    """Decisions of the active policy. No verb writes policy: bundles are the operator's files."""
+
+    async def evaluate_policy(
+        self,
+        proposal: RevisionLike,
+        *,
+        holder: Reference | None = None,
+        request_id: str = "",
+        **options: Unpack[CallOptions],
+    ) -> PolicyDecision:
+        """Have policy decide whether `holder` (the caller when None) may commit the revision.
+
+        After an approval, evaluate again: "require_approval" never suffices to issue. Raises `AuthorityError`:
+        `NotAllowed` without the right `issue`, `NotValidated` when there is no validation receipt.
+        """
+        request = pb.EvaluatePolicyRequest(
+            request_id=request_id,
+            proposal_id=proposal.proposal_id,
+            proposal_revision=proposal.revision,
+            holder=None if holder is None else types_pb2.PrincipalRef(namespace=holder.namespace, id=holder.id),
+        )
+        response = await self._send(request, pb.EvaluatePolicyResponse, **options)
+        return PolicyDecision(
+            receipt=response.decision_receipt,
+            outcome=word_of(types_pb2.DecisionOutcome, response.outcome),
+            determining_policies=tuple(response.determining_policies),
+            policy_version=response.policy_version,
+        )

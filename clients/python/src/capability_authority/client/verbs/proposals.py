@@ -1,0 +1,167 @@
+"""Verbs of ProposalService: propose, validate, decide."""
+
+from collections.abc import AsyncIterator, Iterable
+from datetime import datetime
+from typing import Unpack
+
+from capability_authority.client.call_options import CallOptions
+from capability_authority.client.connection import Connection
+from capability_authority.client.content import Content, content_bytes
+from capability_authority.client.times import time_message
+from capability_authority.client.values import Finding, Proposal, Review, RevisionLike, Validation
+from capability_authority.client.words import MemoryType, ProposalState, ReviewVerdict, Visibility, name_of, word_of
+from capability_authority.v1 import proposal_service_pb2 as pb
+from capability_authority.v1 import types_pb2
+
+__all__ = ["ProposalVerbs"]
+
+
+class ProposalVerbs(Connection):
+    """Proposals of learned memory. Nothing here writes memory."""
+
+    async def propose(  # noqa: PLR0913  # every field of a proposal by its name
+        self,
+        *,
+        memory_namespace: str,
+        memory_type: MemoryType,
+        content: Content,
+        media_type: str | None = None,
+        source_refs: Iterable[str] = (),
+        subject_refs: Iterable[str] = (),
+        evidence_digests: Iterable[str] = (),
+        validator_profile: str = "",
+        visibility: Visibility | None = None,
+        valid_from_time: datetime | None = None,
+        valid_until_time: datetime | None = None,
+        record_expire_time: datetime | None = None,
+        correlation_id: str = "",
+        costs: Iterable[types_pb2.Cost] = (),
+        proposal_id: str = "",
+        request_id: str = "",
+        **options: Unpack[CallOptions],
+    ) -> Proposal:
+        """Store a new proposal or, with `proposal_id`, the next revision of one of the caller's own.
+
+        A dict or list is sent as canonical JSON, a str as plain text, bytes as they are with their `media_type`. Times
+        are cut to milliseconds. An empty `request_id` is made up: the same for all attempts of this call.
+
+        Raises `JsonError` or `ValueError` for content that cannot be sent, and `AuthorityError`: `NotAllowed` without
+        the right `propose`, `NotFound` for an unknown memory namespace, `AlreadyCommitted` for a committed proposal.
+        """
+        data, kind = content_bytes(content, media_type)
+        request = pb.CreateProposalRequest(
+            request_id=request_id,
+            proposal_id=proposal_id,
+            memory_namespace=memory_namespace,
+            memory_type=types_pb2.MemoryType.Value(name_of(types_pb2.MemoryType, memory_type)),
+            content=data,
+            media_type=kind,
+            source_refs=source_refs,
+            subject_refs=subject_refs,
+            evidence_digests=evidence_digests,
+            validator_profile=validator_profile,
+            visibility=_visibility(visibility),
+            valid_from_time=time_message(valid_from_time),
+            valid_until_time=time_message(valid_until_time),
+            record_expire_time=time_message(record_expire_time),
+            correlation_id=correlation_id,
+            costs=costs,
+        )
+        return Proposal((await self._send(request, pb.CreateProposalResponse, **options)).proposal)
+
+    async def get_proposal(self, proposal_id: str, *, revision: int = 0, **options: Unpack[CallOptions]) -> Proposal:
+        """Read a revision with its content and newest validation receipt; 0 is the newest revision.
+
+        Raises `AuthorityError`, `NotFound` when it is absent or not visible to the caller.
+        """
+        request = pb.GetProposalRequest(proposal_id=proposal_id, revision=revision)
+        response = await self._send(request, pb.GetProposalResponse, **options)
+        receipt = response.validation_receipt if response.HasField("validation_receipt") else None
+        return Proposal(response.proposal, receipt)
+
+    async def list_proposals(
+        self,
+        *,
+        memory_namespace: str,
+        state: ProposalState | None = None,
+        page_size: int = 0,
+        **options: Unpack[CallOptions],
+    ) -> AsyncIterator[Proposal]:
+        """Proposals without their content, page after page, each page a call of its own.
+
+        `state` "validated" is the review queue; None is every state. A page has 50 when `page_size` is 0, 200 at most.
+        """
+        request = pb.ListProposalsRequest(memory_namespace=memory_namespace, page_size=page_size)
+        if state is not None:
+            request.state = pb.ProposalState.Value(name_of(pb.ProposalState, state))
+        while True:
+            response = await self._send(request, pb.ListProposalsResponse, **options)
+            for proposal in response.proposals:
+                yield Proposal(proposal)
+            if not response.next_page_token:
+                return
+            request.page_token = response.next_page_token
+
+    async def validate(
+        self, proposal: RevisionLike, *, request_id: str = "", **options: Unpack[CallOptions]
+    ) -> Validation:
+        """Have a revision validated by its profile.
+
+        Validators may take up to 30 seconds: give a `timeout` of twice that for slow profiles. When time runs out, the
+        same `request_id` goes on waiting for the same run. Raises `AuthorityError`.
+        """
+        request = pb.ValidateProposalRequest(
+            request_id=request_id, proposal_id=proposal.proposal_id, revision=proposal.revision
+        )
+        response = await self._send(request, pb.ValidateProposalResponse, **options)
+        return Validation(
+            receipt=response.validation_receipt,
+            outcome=word_of(types_pb2.ValidationOutcome, response.outcome),
+            findings=tuple(map(_finding, response.findings)),
+            state=word_of(pb.ProposalState, response.state),
+        )
+
+    async def decide(
+        self,
+        proposal: Proposal,
+        verdict: ReviewVerdict,
+        *,
+        note: str = "",
+        expire_time: datetime | None = None,
+        request_id: str = "",
+        **options: Unpack[CallOptions],
+    ) -> Review:
+        """Decide as a person on exactly the revision that was read: its digest goes along.
+
+        `note` has at most 1,024 bytes. `expire_time` is when an approval stops counting; 30 days from now when None.
+        "revoke" takes an earlier approval back, and no commit that follows the answer uses it. Raises
+        `AuthorityError`: `NotAllowed` for the proposer itself and for whoever is no user or admin with the right
+        `decide`.
+        """
+        request = pb.DecideProposalRequest(
+            request_id=request_id,
+            proposal_id=proposal.proposal_id,
+            revision=proposal.revision,
+            proposal_digest=proposal.proposal_digest,
+            verdict=pb.DecideProposalRequest.Verdict.Value(name_of(pb.DecideProposalRequest.Verdict, verdict)),
+            note=note,
+            expire_time=time_message(expire_time),
+        )
+        response = await self._send(request, pb.DecideProposalResponse, **options)
+        return Review(response.approval_reference, word_of(pb.ProposalState, response.state))
+
+
+def _visibility(word: Visibility | None) -> "types_pb2.Visibility.ValueType":
+    if word is None:
+        return types_pb2.VISIBILITY_UNSPECIFIED
+    return types_pb2.Visibility.Value(name_of(types_pb2.Visibility, word))
+
+
+def _finding(finding: types_pb2.ValidationFinding) -> Finding:
+    return Finding(
+        validator=finding.validator,
+        validator_version=finding.validator_version,
+        outcome=word_of(types_pb2.ValidationOutcome, finding.outcome),
+        reason=finding.reason,
+        confidence=finding.confidence_permille / 1000,
+    )

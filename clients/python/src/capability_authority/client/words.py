@@ -1,0 +1,41 @@
+"""Enum values of the contract as the lowercase words that people write: MEMORY_TYPE_DURABLE_FACT is "durable_fact"."""
+
+from typing import Literal, Protocol, TypeAlias
+
+from google.protobuf.descriptor import EnumDescriptor
+
+__all__ = ["MemoryType", "ProposalState", "ReviewVerdict", "Visibility", "name_of", "word_of"]
+
+MemoryType: TypeAlias = Literal["durable_fact", "preference", "procedure", "snapshot", "critique"]
+Visibility: TypeAlias = Literal["private", "channel", "team", "workspace"]
+ProposalState: TypeAlias = Literal[
+    "proposed", "validating", "validated", "rejected", "changes_requested", "approved", "superseded", "committed"
+]
+ReviewVerdict: TypeAlias = Literal["approve", "reject", "request_changes", "revoke"]
+
+
+class _Enum(Protocol):
+    """A generated enum."""
+
+    DESCRIPTOR: EnumDescriptor
+
+
+def word_of(enum: _Enum, number: int) -> str:
+    """The word of an enum value; "unknown_7" for one that this version of the client does not know."""
+    value = enum.DESCRIPTOR.values_by_number.get(number)
+    return f"unknown_{number}" if value is None else value.name.removeprefix(_prefix(enum)).lower()
+
+
+def name_of(enum: _Enum, word: str) -> str:
+    """The name of the enum value that `word` stands for. Raises `ValueError` for a word that names none."""
+    name = _prefix(enum) + word.upper()
+    known = enum.DESCRIPTOR.values_by_name
+    if word != word.lower() or name not in known or not known[name].number:
+        expected = ", ".join(word_of(enum, value.number) for value in enum.DESCRIPTOR.values if value.number)
+        raise ValueError(f"{word!r} is none of: {expected}")
+    return name
+
+
+def _prefix(enum: _Enum) -> str:
+    # buf's STANDARD lint: the zero value is the prefix and UNSPECIFIED.
+    return enum.DESCRIPTOR.values_by_number[0].name.removesuffix("UNSPECIFIED")

@@ -1,0 +1,43 @@
+"""What the small authority knows."""
+
+from collections.abc import Sequence
+from itertools import count
+from typing import Final, TypeVar
+
+from capability_authority.offline import PrivateKey
+from capability_authority.v1 import capability_service_pb2 as capability_pb
+from capability_authority.v1 import memory_service_pb2 as memory_pb
+from capability_authority.v1 import proposal_service_pb2 as proposal_pb
+from capability_authority.v1 import types_pb2 as types
+
+T = TypeVar("T")
+
+ISSUER: Final = "authority.example"
+AUDIENCE: Final = "memory.example"
+NOW_MS: Final = 1_790_000_000_000
+TENANT: Final = types.TenantRef(namespace="tenants", id="acme")
+PAGE_ITEMS: Final = 2
+
+
+class State:
+    """Everything in memory; a test may change any of it."""
+
+    def __init__(self) -> None:
+        self.issuer = ISSUER
+        self.signing = {purpose: PrivateKey.generate() for purpose in types.KeyPurpose.values() if purpose}
+        self.old_keys: list[capability_pb.GetKeySetResponse.Key] = []
+        self.proposals: dict[str, proposal_pb.Proposal] = {}
+        self.receipts: dict[str, capability_pb.CommitValidatedResponse] = {}
+        self.records: dict[str, memory_pb.MemoryRecord] = {}
+        self.outcome: types.DecisionOutcome.ValueType = types.DECISION_OUTCOME_ALLOW
+        self._numbers = count(1)
+
+    def new_id(self) -> str:
+        """An id of its own."""
+        return f"id-{next(self._numbers)}"
+
+    def page(self, items: Sequence[T], token: str) -> tuple[Sequence[T], str]:
+        """The page of a token, and the token of the next one."""
+        start = int(token or 0)
+        end = start + PAGE_ITEMS
+        return items[start:end], str(end) if end < len(items) else ""

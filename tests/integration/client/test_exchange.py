@@ -1,0 +1,229 @@
+"""One complete exchange through every verb."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from capability_authority import CapabilityAuthority, Credentials
+from capability_authority.client import NotFound, Reference, Revision, UnknownRpc
+from capability_authority.offline import parse_statement, to_wire, verify_receipt
+from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, GetKeySetResponse
+from capability_authority.v1.memory_service_pb2 import GetMemoryRecordRequest, GetMemoryRecordResponse
+from capability_authority.v1.policy_service_pb2 import EvaluatePolicyRequest
+from capability_authority.v1.proposal_service_pb2 import CreateProposalRequest, DecideProposalRequest
+from capability_authority.v1.types_pb2 import (
+    DECISION_OUTCOME_REQUIRE_APPROVAL,
+    MEMORY_TYPE_CRITIQUE,
+    VISIBILITY_TEAM,
+    Cost,
+)
+from tests.integration.client.exchange import CONTENT, CONTENT_BYTES, issued
+from tests.integration.client.small_authority import SmallAuthority
+
+
+async def test_a_proposal_becomes_a_record_with_a_receipt_that_verifies_offline(client: CapabilityAuthority) -> None:
+    # Given a proposal, as a dict, validated and allowed
+    proposal = await client.propose(memory_namespace="engineering/reviews", memory_type="critique", content=CONTENT)
+    validation = await client.validate(proposal)
+    decision = await client.evaluate_policy(proposal)
+    assert (proposal.state, proposal.content, proposal.media_type) == ("proposed", CONTENT_BYTES, "application/json")
+    assert (validation.outcome, validation.state) == ("pass", "validated")
+    assert [(finding.validator, finding.outcome, finding.confidence) for finding in validation.findings] == [
+        ("schema", "pass", 1.0)
+    ]
+    assert (decision.outcome, decision.determining_policies) == ("allow", ("allow-approved",))
+
+    # When it is issued, judged, committed and committed again
+    capability = await client.issue(
+        proposal,
+        validation_receipt=validation.receipt,
+        decision_receipt=decision.receipt,
+        lifetime=timedelta(minutes=2),
+    )
+    verdict = await client.verify(capability, content=CONTENT)
+    first = await client.commit(capability, content=CONTENT)
+    again = await client.commit(capability.statement, content=CONTENT_BYTES)
+
+    # Then the second commit is the first one
+    assert verdict.granted
+    assert (first.replayed, again.replayed) == (False, True)
+    assert first.receipt.statement == again.receipt.statement
+
+    # And the record and the receipt are what was proposed, provable from bytes alone
+    record = await client.get_record(first.record_id)
+    assert (record.content, record.memory_type, record.receipt_id) == (CONTENT_BYTES, "critique", first.receipt_id)
+    stored = first.receipt.statement.SerializeToString(deterministic=True)
+    receipt = verify_receipt(parse_statement(stored), await client.key_set(), content=CONTENT_BYTES)
+    assert receipt.capability.commit_idempotency_key == capability.commit_idempotency_key
+    assert receipt == first.receipt.says
+
+
+async def test_a_verdict_is_an_answer_and_names_the_term(client: CapabilityAuthority) -> None:
+    capability = await issued(client)
+
+    verdict = await client.verify(capability, content="something else")
+
+    assert (verdict.granted, verdict.reason, verdict.facts) == (
+        False,
+        "BINDING_MISMATCH",
+        {"term": "content_digest"},
+    )
+    assert (await client.verify(capability)).granted
+
+
+async def test_a_receipt_is_found_by_each_of_its_names(client: CapabilityAuthority) -> None:
+    committed = await client.commit(await issued(client, commit_idempotency_key="nightly-1"), content=CONTENT)
+
+    by_key = await client.get_receipt(commit_idempotency_key="nightly-1", content=CONTENT_BYTES)
+    by_id = await client.get_receipt(receipt_id=committed.receipt_id)
+    by_record = await client.get_receipt(record_id=committed.record_id, verify=False)
+
+    assert by_key == by_id == committed.receipt
+    assert by_record.statement == committed.receipt.statement
+    assert by_record.says is None
+    with pytest.raises(NotFound):
+        await client.get_receipt(receipt_id="none")
+    with pytest.raises(ValueError, match="exactly one"):
+        await client.get_receipt()
+    with pytest.raises(ValueError, match="exactly one"):
+        await client.get_receipt(receipt_id="a", record_id="b")
+
+
+async def test_lists_follow_every_page(client: CapabilityAuthority) -> None:
+    # Given five of each, with two on a page
+    for number in range(5):
+        await client.commit(await issued(client, commit_idempotency_key=f"key-{number}"), content=CONTENT)
+
+    # When each is listed
+    proposals = [proposal async for proposal in client.list_proposals(memory_namespace="engineering/reviews")]
+    receipts = [receipt async for receipt in client.list_receipts()]
+    records = [record async for record in client.list_records(memory_namespace="engineering/reviews")]
+
+    # Then each comes once
+    assert len({proposal.proposal_id for proposal in proposals}) == len(proposals) == 5
+    assert len({receipt.receipt_id for receipt in receipts}) == len(receipts) == 5
+    assert [record.receipt_id for record in records] == [receipt.receipt_id for receipt in receipts]
+    assert {receipt.says for receipt in receipts} == {None}
+
+
+async def test_a_page_is_asked_for_only_when_it_is_needed(
+    client: CapabilityAuthority, small_authority: SmallAuthority
+) -> None:
+    for number in range(3):
+        await client.propose(memory_namespace="m", memory_type="critique", content=f"proposal {number}")
+
+    async for _ in client.list_proposals(memory_namespace="m", state="proposed", page_size=2):
+        break
+
+    assert len(small_authority.attempts("ListProposals")) == 1
+
+
+async def test_a_person_decides_on_exactly_what_was_read(
+    client: CapabilityAuthority, small_authority: SmallAuthority
+) -> None:
+    small_authority.state.outcome = DECISION_OUTCOME_REQUIRE_APPROVAL
+    proposed = await client.propose(memory_namespace="m", memory_type="procedure", content="Restart, then look.")
+    decision = await client.evaluate_policy(Revision(proposed.proposal_id, proposed.revision))
+    read = await client.get_proposal(proposed.proposal_id)
+
+    review = await client.decide(read, "approve", note="I looked.", expire_time=datetime(2030, 1, 1, tzinfo=UTC))
+
+    assert decision.outcome == "require_approval"
+    assert (review.state, bool(review.approval_reference)) == ("approved", True)
+    sent = DecideProposalRequest.FromString(small_authority.attempts("DecideProposal")[0].request_bytes)
+    assert (sent.proposal_digest, sent.note) == (proposed.proposal_digest, "I looked.")
+    assert sent.expire_time.ToDatetime(tzinfo=UTC) == datetime(2030, 1, 1, tzinfo=UTC)
+
+
+async def test_every_field_of_a_proposal_arrives(client: CapabilityAuthority, small_authority: SmallAuthority) -> None:
+    digest = to_wire(bytes(32))
+    until = datetime(2030, 1, 1, 12, 0, 0, 123_456, tzinfo=UTC)
+
+    await client.propose(
+        memory_namespace="m",
+        memory_type="critique",
+        content="text",
+        source_refs=["thread:1"],
+        subject_refs=["client:2"],
+        evidence_digests=[digest],
+        validator_profile="strict",
+        visibility="team",
+        valid_until_time=until,
+        correlation_id="run-1",
+        costs=[Cost(stage="critique", usd_micros=12)],
+        request_id="request-1",
+    )
+
+    sent = CreateProposalRequest.FromString(small_authority.attempts("CreateProposal")[0].request_bytes)
+    expected = CreateProposalRequest(
+        request_id="request-1",
+        memory_namespace="m",
+        memory_type=MEMORY_TYPE_CRITIQUE,
+        content=b"text",
+        media_type="text/plain",
+        source_refs=["thread:1"],
+        subject_refs=["client:2"],
+        evidence_digests=[digest],
+        validator_profile="strict",
+        visibility=VISIBILITY_TEAM,
+        correlation_id="run-1",
+        costs=[Cost(stage="critique", usd_micros=12)],
+    )
+    # Microseconds are finer than the contract's instants.
+    expected.valid_until_time.FromDatetime(until.replace(microsecond=123_000))
+    assert sent == expected
+
+
+async def test_a_capability_can_be_issued_to_another_holder(client: CapabilityAuthority) -> None:
+    key_id = to_wire(bytes(32))
+
+    capability = await issued(client, holder=Reference("workload", "other"), holder_key_id=key_id, audience="elsewhere")
+
+    terms = capability.terms
+    assert (terms.holder.id, terms.holder_key, terms.audience) == ("other", bytes(32), "elsewhere")
+    assert capability.expire_time == datetime.fromtimestamp(1_790_000_900, tz=UTC)
+
+
+async def test_any_rpc_can_be_called_by_its_name(client: CapabilityAuthority, small_authority: SmallAuthority) -> None:
+    committed = await client.commit(await issued(client), content=CONTENT)
+    request = GetMemoryRecordRequest(record_id=committed.record_id)
+
+    by_name = await client.call("GetMemoryRecord", request)
+    by_path = await client.call("/capability_authority.v1.MemoryService/GetMemoryRecord", request)
+    keys = await client.call("GetKeySet", GetKeySetRequest())
+
+    assert isinstance(by_name, GetMemoryRecordResponse)
+    assert by_name == by_path
+    assert isinstance(keys, GetKeySetResponse)
+    with pytest.raises(UnknownRpc, match="GetMemoryRecord"):
+        await client.call("GetMemoryRecrod", request)
+    with pytest.raises(TypeError, match="EvaluatePolicyRequest"):
+        await client.call("EvaluatePolicy", request)
+
+
+async def test_a_request_id_is_filled_in_without_touching_the_callers_message(
+    client: CapabilityAuthority, small_authority: SmallAuthority
+) -> None:
+    request = EvaluatePolicyRequest(proposal_id="p", proposal_revision=1)
+
+    await client.call("EvaluatePolicy", request)
+
+    assert request.request_id == ""
+    assert EvaluatePolicyRequest.FromString(small_authority.attempts("EvaluatePolicy")[0].request_bytes).request_id
+
+
+async def test_credentials_are_found_by_the_environment(
+    small_authority: SmallAuthority, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"{tmp_path}/credentials.json"
+    credentials: Credentials = small_authority.register()
+    credentials.save(path)
+    monkeypatch.setenv("AUTHORITY_CREDENTIALS", path)
+
+    async with CapabilityAuthority.connect() as client:
+        proposal = await client.propose(memory_namespace="m", memory_type="critique", content="text")
+
+    assert proposal.revision == 1
+    invocation = small_authority.attempts("CreateProposal")[0].invocation
+    assert invocation is not None
+    assert (invocation.principal.namespace, invocation.principal.id) == credentials.principal
