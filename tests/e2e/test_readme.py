@@ -1,0 +1,66 @@
+"""What the README shows is run as it stands there, on a served authority."""
+
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+AUTHORITY = Path(sys.executable).with_name("authority")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder in which `authority serve` runs, as `make serve` does in the repository's."""
+    place = tmp_path_factory.mktemp("readme")
+    command = [AUTHORITY, "serve", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "authority call" in line:
+                break
+        yield place
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        assert process.returncode == 0
+
+
+def test_the_exchange_prints_what_its_comments_say(served: Path) -> None:
+    script = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert script is not None
+
+    done = subprocess.run(
+        [sys.executable, "-c", script[1]], cwd=served, capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["agent_output", "require_approval", "True True"]
+
+
+def test_the_commands_answer(served: Path) -> None:
+    commands = re.findall(r"^\$ \.venv/bin/authority (.*)$", README, re.MULTILINE)
+    assert len(commands) >= 2
+
+    for command in commands:
+        arguments = [AUTHORITY, *shlex.split(command)]
+        done = subprocess.run(arguments, cwd=served, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, (command, done.stderr)
+        assert done.stdout.startswith("{")
+
+
+def test_the_targets_that_it_names_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+    for target in re.findall(r"^make ([a-z]+)", README, re.MULTILINE):
+        assert re.search(rf"^{target}:.*##", makefile, re.MULTILINE), target
+
+
+def test_the_files_that_it_links_to_exist() -> None:
+    for link in re.findall(r"\]\(([^)#]+)", README):
+        assert (ROOT / link).exists(), link
