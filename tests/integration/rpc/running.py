@@ -35,7 +35,7 @@ async def authenticate_anybody(*_: object) -> Caller:
     return CALLER
 
 
-async def _unexpected(*_: object) -> Any:  # noqa: ANN401 - stands for every use case
+async def _unexpected(*_: object) -> Any:
     raise AssertionError("no call was expected")
 
 
@@ -53,7 +53,7 @@ class Running:
     port: int
     channel: aio.Channel
 
-    async def call(self, method: str, request: bytes, **options: Any) -> bytes:  # noqa: ANN401 - as grpc takes them
+    async def call(self, method: str, request: bytes, **options: Any) -> bytes:
         """Sends bytes and gives back bytes; with a proof unless other metadata is given."""
         options.setdefault("metadata", PROOF)
         call: aio.UnaryUnaryMultiCallable[bytes, bytes] = self.channel.unary_unary(method)
@@ -64,7 +64,7 @@ class Running:
         async with aio.insecure_channel(f"127.0.0.1:{self.port}", (("grpc.use_local_subchannel_pool", 1),)) as channel:
             return await Running(self.server, self.port, channel).fail()
 
-    async def fail(self, method: str = GET_RECORD, request: bytes = ONE_RECORD, **options: Any) -> "Failure":  # noqa: ANN401 - as grpc takes them
+    async def fail(self, method: str = GET_RECORD, request: bytes = ONE_RECORD, **options: Any) -> "Failure":
         """Why the call fails. A call that does not fail is an error."""
         try:
             await self.call(method, request, **options)
@@ -110,14 +110,14 @@ class Failure:
         (violation,) = bad.field_violations
         return violation.field, violation.description
 
-    def _detail(self, kind: Any) -> Any:  # noqa: ANN401 - the classes have no stubs
+    def _detail(self, kind: Any) -> Any:
         assert self.status is None or self.status.code == self.code.value[0]
         packed = [] if self.status is None else [detail for detail in self.status.details if detail.Is(kind.DESCRIPTOR)]
         return kind.FromString(packed[0].value) if packed else None
 
 
 @asynccontextmanager
-async def running(cases: UseCases, *, start: bool = True, **options: Any) -> AsyncIterator[Running]:  # noqa: ANN401 - as ServerOptions takes them
+async def running(cases: UseCases, *, start: bool = True, **options: Any) -> AsyncIterator[Running]:
     """A server of the use cases; stopped at once in the end."""
     server = RpcServer(cases, AUDIENCE, ServerOptions(**options), new_incident_id=lambda: INCIDENT)
     port = server.bind("127.0.0.1:0")
