@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.real_servers"]
+pytest_plugins = ["tests.real_servers", "tests.installation.fixtures"]
 
 settings.register_profile("developer", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)

@@ -1,0 +1,173 @@
+"""Processes of the service, started as an operator starts them, and ended whatever a test did to them."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Self
+
+from grpc import aio
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
+
+from authority.embedded import process_table
+from authority.embedded.ports import free_port
+
+COMMAND: Final = ("-m", "authority.cli", "serve", "--until-input-ends")
+WITHIN_S: Final = 30.0
+"""How long anything awaited here may take on a busy machine."""
+
+
+async def eventually(condition: Callable[[], bool], what: str, within_s: float = WITHIN_S) -> None:
+    """Returns as soon as the condition holds; fails, saying what did not come about, when that takes too long."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline, f"did not come about in {within_s:.0f} s: {what}"
+        await asyncio.sleep(0.005)
+
+
+class ServiceProcess:
+    """One process of the service. What it writes to standard output and error is in `log`."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], address: str, log: Path) -> None:
+        self._popen = popen
+        self.address = address
+        self.log = log
+
+    @classmethod
+    def start(cls, folder: Path, settings: Mapping[str, str], *, address: str = "", python_path: str = "") -> Self:
+        """Starts it; ask `serving` when it can be called. Settings are environment variables, and all there are.
+
+        It ends with the test run, even when that is killed.
+        """
+        address = address or f"127.0.0.1:{free_port()}"
+        environment = {"HOME": str(folder), "PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": python_path}
+        log = folder / f"service-{address.rpartition(':')[2]}.log"
+        with log.open("ab") as output:
+            popen = subprocess.Popen(
+                [sys.executable, *COMMAND],
+                cwd=folder,
+                env={**environment, **settings, "AUTHORITY_LISTEN": address},
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        return cls(popen, address, log)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._popen.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        return self._popen.poll()
+
+    @property
+    def said(self) -> str:
+        """All that it has written."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    async def serving(self, within_s: float = WITHIN_S) -> None:
+        """Returns once its health says SERVING; fails, with what it wrote, when it has ended."""
+        deadline = time.monotonic() + within_s
+        while await self.health() != health_pb2.HealthCheckResponse.SERVING:
+            assert self.exit_code is None, f"the service ended with {self.exit_code}:\n{self.said}"
+            assert time.monotonic() < deadline, f"the service does not serve:\n{self.said}"
+            await asyncio.sleep(0.02)
+
+    async def health(self) -> int | None:
+        """What its health says of the whole server; None when nobody answers."""
+        async with aio.insecure_channel(self.address, (("grpc.use_local_subchannel_pool", 1),)) as channel:
+            try:
+                request = health_pb2.HealthCheckRequest()
+                answer = await health_pb2_grpc.HealthStub(channel).Check(request, timeout=1.0)
+            except aio.AioRpcError:
+                return None
+        state: int = answer.status
+        return state
+
+    async def kill(self) -> None:
+        """Ends it as a crash of the machine would, and returns when it has gone."""
+        self._popen.kill()
+        await self.ends()
+
+    def terminate(self) -> None:
+        """Asks it to end in order."""
+        self._popen.terminate()
+
+    async def pause(self) -> None:
+        """Makes it stand still, its connections open."""
+        self._popen.send_signal(signal.SIGSTOP)
+        await eventually(lambda: process_table.is_stopped(self.pid), "the service stands still")
+
+    def resume(self) -> None:
+        """Lets it go on."""
+        self._popen.send_signal(signal.SIGCONT)
+
+    async def ends(self, within_s: float = WITHIN_S) -> int:
+        """The exit code, once it has ended."""
+        await eventually(lambda: self.exit_code is not None, "the service ends", within_s)
+        assert self.exit_code is not None
+        return self.exit_code
+
+    def clear_away(self) -> None:
+        """Ends it, in whatever state it is."""
+        self._popen.kill()
+        self._popen.communicate()
+
+
+class Processes:
+    """Starts processes of one installation, each with the same settings but for those it is given."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._started: list[ServiceProcess] = []
+
+    def start(self, *, address: str = "", python_path: str = "", **settings: str) -> ServiceProcess:
+        """Starts one more; `settings` are the names of `authority.config`, in lower case."""
+        given = {f"AUTHORITY_{name.upper()}": value for name, value in settings.items()}
+        process = ServiceProcess.start(
+            self._folder, {**self._settings, **given}, address=address, python_path=python_path
+        )
+        self._started.append(process)
+        return process
+
+    async def serving(self, *, address: str = "", **settings: str) -> ServiceProcess:
+        """Starts one more, and returns once it serves."""
+        process = self.start(address=address, **settings)
+        await process.serving()
+        return process
+
+    async def serving_many(self, count: int, **settings: str) -> tuple[ServiceProcess, ...]:
+        """Starts so many at once, and returns once all serve."""
+        started = tuple(self.start(**settings) for _ in range(count))
+        for process in started:
+            await process.serving()
+        return started
+
+    async def again(self, ended: ServiceProcess, **settings: str) -> ServiceProcess:
+        """Starts one where another has ended, at the same address."""
+        return await self.serving(address=ended.address, **settings)
+
+    def clear_away(self) -> None:
+        """Ends all that still run."""
+        for process in self._started:
+            process.clear_away()
+
+
+@contextmanager
+def processes_of(folder: Path, settings: Mapping[str, str]) -> Iterator[Processes]:
+    """Processes that have all ended when the block has."""
+    processes = Processes(folder, settings)
+    try:
+        yield processes
+    finally:
+        processes.clear_away()
