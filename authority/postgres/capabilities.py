@@ -16,6 +16,8 @@ from authority.postgres.requests import claim_request
 from authority.postgres.sql import query
 from authority.usecases.ports import IssuedCapability, RequestMark, Statements
 
+_TRIES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class PostgresCapabilities:
@@ -68,16 +70,17 @@ class PostgresCapabilities:
 
         async def work(connection: Connection) -> IssuedCapability:
             await claim_request(connection, mark, claim.idempotency_key, now)
-            live = await self._standing(connection, claim, now)
-            if live:
-                return IssuedCapability(live, replayed=True)
-            if isinstance(offer, Refusal):
-                raise Refused(offer)
-            if not await _insert(connection, claim, offer, now):
-                # Another call issued for this key since we looked: asking again finds it.
-                raise Refused(Refusal(Reason.CONTENTION))
-            await audit.append(connection, _issued(mark, offer, now))
-            return IssuedCapability(offer, replayed=False)
+            for _ in range(_TRIES):
+                live = await self._standing(connection, claim, now)
+                if live:
+                    return IssuedCapability(live, replayed=True)
+                if isinstance(offer, Refusal):
+                    raise Refused(offer)
+                if await _insert(connection, claim, offer, now):
+                    await audit.append(connection, _issued(mark, offer, now))
+                    return IssuedCapability(offer, replayed=False)
+                # Another call issued for this key since we looked: the next look, a new snapshot, finds it.
+            raise Refused(Refusal(Reason.CONTENTION))
 
         return await self.database.attempt(mark.tenant, work)
 
