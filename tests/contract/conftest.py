@@ -1,26 +1,22 @@
 """Every suite here runs on the dicts of the in-process adapters and on a real PostgreSQL."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
+from authority.postgres.connections import Database, Power
 from tests.world.authority import Authority
-from tests.world.stores import OpenStore, inprocess_store, postgres_store
+from tests.world.stores import OpenStore, connected, inprocess_store, postgres_store
 from tests.world.world import World
 
 
 @pytest.fixture(scope="session")
 async def databases(postgres_url: str) -> AsyncIterator[Mapping[Power, Database]]:
     """A pool for each power on the database that all tests share."""
-    async with AsyncExitStack() as stack:
-        opened = {power: Database(await connect_pool(PoolSettings(postgres_url, power, most=4))) for power in Power}
-        for database in opened.values():
-            stack.push_async_callback(database.close)
-        yield opened
+    async with connected(postgres_url) as databases:
+        yield databases
 
 
 @pytest.fixture(params=["inprocess", "postgres"])

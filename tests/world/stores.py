@@ -1,6 +1,7 @@
 """A store: the adapters of every port over one set of tables, and a way for tests to reach behind them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,7 +20,7 @@ from authority.inprocess.tables import Tables
 from authority.postgres.administration import PostgresAdministration
 from authority.postgres.capabilities import PostgresCapabilities
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
-from authority.postgres.connections import Database, Power
+from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.receipts import PostgresReceipts
@@ -108,6 +109,16 @@ class _BehindPostgres:
                 memory_namespace,
                 content_digest,
             )
+
+
+@asynccontextmanager
+async def connected(url: str, *, most: int = 4) -> AsyncIterator[Mapping[Power, Database]]:
+    """A pool for each power on a migrated database. `url` is a superuser's: it may take on every power."""
+    async with AsyncExitStack() as stack:
+        opened = {power: Database(await connect_pool(PoolSettings(url, power, most))) for power in Power}
+        for database in opened.values():
+            stack.push_async_callback(database.close)
+        yield opened
 
 
 def inprocess_store(clock: Clock, statements: Statements) -> Store:

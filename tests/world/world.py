@@ -8,20 +8,20 @@ import asyncio
 import hashlib
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Self, TypeVar
+from typing import Self, TypedDict, TypeVar, Unpack
 
 from authority.domain import limits
 from authority.domain.capability import OpenedCapability, Presentation
 from authority.domain.decision import ApprovalVerdict, DecisionOutcome, SignedDecision
 from authority.domain.identity import RIGHTS_BY_KIND, Caller, Principal, PrincipalKind, Proof, Right
-from authority.domain.plan import Claim, CommitPlan, CommitReceipt
-from authority.domain.proposal import MemoryType, ProposalRevision, StoredProposal
+from authority.domain.plan import Claim, CommitOutcome, CommitPlan, CommitReceipt
+from authority.domain.proposal import Cost, MemoryType, ProposalRevision, StoredProposal, Visibility
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.validation import SignedValidation
 from authority.policy.bundle import bundle_version, default_bundle
-from authority.usecases.administer import NewMemoryNamespace, NewPrincipal
+from authority.usecases.administer import CommitCounts, NewMemoryNamespace, NewPrincipal
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
@@ -53,6 +53,11 @@ def reason_of(answer: object) -> Reason | None:
     return answer.reason if isinstance(answer, Refusal) else None
 
 
+def all_are(number: int) -> CommitCounts:
+    """So many of each of the four: what must be true after every case (cases.md, Invariant)."""
+    return CommitCounts(consumed_capabilities=number, receipts=number, records=number, events=number)
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """A registered principal with its key."""
@@ -75,6 +80,37 @@ class Person:
         return Caller(self.principal, self.key_id, Proof(b"", None), one_use=False)
 
 
+class Said(TypedDict, total=False):
+    """What a test says of a proposal, in place of the ordinary."""
+
+    by: Person
+    proposal_id: str
+    request_id: str
+    memory_namespace: str
+    memory_type: MemoryType
+    media_type: str
+    source_refs: tuple[str, ...]
+    subject_refs: tuple[str, ...]
+    evidence_digests: tuple[bytes, ...]
+    validator_profile: str
+    visibility: Visibility
+    valid_from_time: Instant
+    valid_until_time: Instant
+    record_expire_time: Instant
+    correlation_id: str
+    costs: tuple[Cost, ...]
+
+
+class Presented(TypedDict, total=False):
+    """What a holder presents in place of what its capability binds."""
+
+    content: bytes
+    content_digest: bytes
+    media_type: str
+    evidence_digests: tuple[bytes, ...]
+    commit_idempotency_key: str
+
+
 @dataclass(frozen=True, slots=True)
 class Allowed:
     """A revision that was validated and that policy lets the holder commit."""
@@ -91,10 +127,11 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A capability, and the content that it binds."""
+    """A capability with its holder, and the content that it binds."""
 
     ground: Allowed
     capability: OpenedCapability
+    holder: Person
 
     @property
     def presentation(self) -> Presentation:
@@ -202,37 +239,29 @@ class World:
 
     # --- one call each -----------------------------------------------------------------------------------------------
 
-    async def propose(
-        self,
-        content: bytes | None = None,
-        *,
-        by: Person | None = None,
-        proposal_id: str = "",
-        request_id: str | None = None,
-        **said: object,
-    ) -> StoredProposal | Refusal:
-        """CreateProposal, by the user unless told otherwise; `said` are further fields of the request."""
-        by = by or self.user
+    async def propose(self, content: bytes | None = None, **said: Unpack[Said]) -> StoredProposal | Refusal:
+        """CreateProposal, by the user with some fact of its own unless told otherwise."""
+        by = said.get("by", self.user)
         content = f"fact {next(self.numbers)}".encode() if content is None else content
+        meaning = sorted((name, value) for name, value in said.items() if name not in {"by", "request_id"})
         request = ProposalRequest(
-            mark=self.mark(by, request_id, "propose", proposal_id, content, sorted(said.items())),
-            proposal_id=proposal_id,
-            memory_namespace=NAMESPACE,
-            memory_type=MemoryType.DURABLE_FACT,
+            mark=self.mark(by, said.get("request_id"), "propose", content, meaning),
+            proposal_id=said.get("proposal_id", ""),
+            memory_namespace=said.get("memory_namespace", NAMESPACE),
+            memory_type=said.get("memory_type", MemoryType.DURABLE_FACT),
             content=content,
-            media_type="text/plain",
-            source_refs=("thread:1",),
-            subject_refs=("client:7",),
-            evidence_digests=(),
-            validator_profile="",
-            visibility=None,
-            valid_from_time=None,
-            valid_until_time=None,
-            record_expire_time=None,
-            correlation_id="",
-            costs=(),
+            media_type=said.get("media_type", "text/plain"),
+            source_refs=said.get("source_refs", ("thread:1",)),
+            subject_refs=said.get("subject_refs", ("client:7",)),
+            evidence_digests=said.get("evidence_digests", ()),
+            validator_profile=said.get("validator_profile", ""),
+            visibility=said.get("visibility"),
+            valid_from_time=said.get("valid_from_time"),
+            valid_until_time=said.get("valid_until_time"),
+            record_expire_time=said.get("record_expire_time"),
+            correlation_id=said.get("correlation_id", ""),
+            costs=said.get("costs", ()),
         )
-        request = replace(request, **said)  # type: ignore[arg-type]  # each test names a field with its own type
         return await self.authority.do.create_proposal(by.calls(), request)
 
     async def validate(
@@ -302,62 +331,84 @@ class World:
         return await self.authority.do.issue(by.calls(), request)
 
     async def commit(
-        self, issued: Issued, *, by: Person | None = None, within_s: float = WITHIN_S, **presented: object
+        self, issued: Issued, *, by: Person | None = None, within_s: float = WITHIN_S, **presented: Unpack[Presented]
     ) -> CommitAnswer | Refusal:
-        """CommitValidated, by the service; `presented` are fields that differ from what the capability binds."""
-        presentation = replace(issued.presentation, **presented)  # type: ignore[arg-type]  # as in propose
+        """CommitValidated, by the holder; `presented` are fields that differ from what the capability binds."""
+        presentation = replace(issued.presentation, **presented)
         deadline = asyncio.get_running_loop().time() + within_s
         request = CommitRequest(issued.capability.statement, presentation, deadline)
-        return await self.authority.do.commit((by or self.service).calls(), request)
+        return await self.authority.do.commit((by or issued.holder).calls(), request)
 
     # --- however many calls it takes ----------------------------------------------------------------------------------
 
-    async def proposed(self, content: bytes | None = None, **said: object) -> StoredProposal:
+    async def proposed(self, content: bytes | None = None, **said: Unpack[Said]) -> StoredProposal:
         """A revision, kept."""
-        return must(await self.propose(content, **said))  # type: ignore[arg-type]  # as in propose
+        return must(await self.propose(content, **said))
 
-    async def validated(self, content: bytes | None = None, **said: object) -> StoredProposal:
+    async def validated(self, content: bytes | None = None, **said: Unpack[Said]) -> StoredProposal:
         """A revision that passed."""
         proposal = await self.proposed(content, **said)
         must(await self.validate(proposal))
         return proposal
 
-    async def allowed(self, content: bytes | None = None, *, holder: Person | None = None, **said: object) -> Allowed:
+    async def allowed(
+        self, content: bytes | None = None, *, holder: Person | None = None, **said: Unpack[Said]
+    ) -> Allowed:
         """A revision that its holder may commit, by an approval where policy asks for one."""
         return await self.allow(await self.proposed(content, **said), holder=holder)
 
-    async def allow(self, proposal: StoredProposal, *, holder: Person | None = None) -> Allowed:
+    async def allow(
+        self, proposal: StoredProposal, *, holder: Person | None = None, approval_expires: Instant | None = None
+    ) -> Allowed:
         """Validates, decides, and approves where policy asks for it."""
         validation = must(await self.validate(proposal)).signed
         decision = must(await self.decide(proposal, holder=holder))
         if decision.receipt.outcome is DecisionOutcome.REQUIRE_APPROVAL:
-            must(await self.approve(proposal))
+            must(await self.approve(proposal, expire_time=approval_expires))
             decision = must(await self.decide(proposal, holder=holder))
         assert decision.receipt.outcome is DecisionOutcome.ALLOW, decision.receipt
         return Allowed(proposal, validation, decision)
 
     async def issued(
-        self, content: bytes | None = None, *, key: str = "", holder: Person | None = None, **said: object
+        self, content: bytes | None = None, *, key: str = "", holder: Person | None = None, **said: Unpack[Said]
     ) -> Issued:
         """A capability under the key, a new one unless given."""
         ground = await self.allowed(content, holder=holder, **said)
         return await self.issued_on(ground, key=key, holder=holder)
 
-    async def issued_on(self, ground: Allowed, *, key: str = "", holder: Person | None = None) -> Issued:
+    async def issued_on(
+        self,
+        ground: Allowed,
+        *,
+        key: str = "",
+        holder: Person | None = None,
+        lifetime_ms: int = limits.CAPABILITY_LIFETIME_DEFAULT_MS,
+    ) -> Issued:
         """A capability on this ground."""
-        key = key or f"key-{next(self.numbers)}"
-        return Issued(ground, must(await self.issue(ground, key, holder=holder)).capability)
+        key, holder = key or f"key-{next(self.numbers)}", holder or self.service
+        capability = must(await self.issue(ground, key, holder=holder, lifetime_ms=lifetime_ms)).capability
+        return Issued(ground, capability, holder)
 
-    async def committed(self, content: bytes | None = None, **said: object) -> tuple[Issued, CommitAnswer]:
+    async def committed(
+        self, content: bytes | None = None, *, key: str = "", holder: Person | None = None, **said: Unpack[Said]
+    ) -> tuple[Issued, CommitAnswer]:
         """A record."""
-        issued = await self.issued(content, **said)  # type: ignore[arg-type]  # as in propose
+        issued = await self.issued(content, key=key, holder=holder, **said)
         return issued, must(await self.commit(issued))
 
     # --- below the use cases ------------------------------------------------------------------------------------------
 
-    def plan(self, issued: Issued, *, verdict: Refusal | None = None, **presented: object) -> CommitPlan:
+    async def carry_out(self, plan: CommitPlan, *, within_s: float = WITHIN_S) -> CommitOutcome:
+        """Hands the plan to the committer."""
+        return await self.authority.store.committer.commit(plan, asyncio.get_running_loop().time() + within_s)
+
+    async def counts(self) -> CommitCounts:
+        """What there is of the four things that every commit makes one of."""
+        return await self.authority.store.administration.count_commits(self.tenant)
+
+    def plan(self, issued: Issued, *, verdict: Refusal | None = None, **presented: Unpack[Presented]) -> CommitPlan:
         """What the use case would hand to the committer: with a receipt, or with the refusal it came to."""
-        presentation = replace(issued.presentation, **presented)  # type: ignore[arg-type]  # as in propose
+        presentation = replace(issued.presentation, **presented)
         authority, terms = self.authority, issued.capability.terms
         fingerprint = authority.reader.fingerprint(terms, presentation)
         receipt = CommitReceipt(

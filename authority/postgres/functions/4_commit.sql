@@ -7,7 +7,7 @@
 -- The receipt's insertion is the claim. Nothing is inserted and later deleted: a twin answered from a claim that is then
 -- withdrawn would be a lie. Every statement below is a new snapshot (READ COMMITTED): what a lock protects is read only
 -- after the lock is had. CTEs over an unnested array are materialized, else they are planned as one row.
-create function authority.commit(
+create or replace function authority.commit(
   plans authority.commit_plan[], judged_at timestamptz, clock_bound interval, source text)
 returns table (
   ordinal bigint, outcome text, reason text, term text,
@@ -109,7 +109,7 @@ begin
         when d.outcome = 'require_approval' then 'APPROVAL_REQUIRED'
         when a.approval_reference is not null and not exists (
           select 1 from approval_decision y where y.tenant = a.tenant and y.reference = a.approval_reference
-            and y.verdict = 'approve' and y.expire_time > judged_at
+            and y.proposal_id = a.proposal_id and y.revision = a.revision and y.verdict = 'approve' and y.expire_time > judged_at
             and not exists (
               select 1 from approval_decision z where z.tenant = y.tenant and z.proposal_id = y.proposal_id
                 and z.revision = y.revision and z.sequence > y.sequence and z.verdict <> 'approve'))
@@ -155,21 +155,23 @@ begin
       row_number() over (partition by p.tenant, p.proposal_id order by p.ordinality) as of_proposal
     from unnest(plans) with ordinality p
     where outcomes[p.ordinality] is null),
+  first as materialized (
+    select g.* from good g where g.of_key = 1 and g.of_capability = 1 and g.of_proposal = 1),
   claimed as (
     insert into commit_receipt (
       tenant, receipt_id, record_id, capability_id, holder, idempotency_key, fingerprint, proposal_id, revision,
       memory_namespace, payload_type, payload, key_id, signature, commit_time)
-    select g.tenant, g.receipt_id, g.record_id, g.capability_id, g.holder, g.idempotency_key, g.fingerprint,
-      g.proposal_id, g.revision, g.memory_namespace, g.receipt_payload_type, g.receipt_payload, g.receipt_key,
-      g.receipt_signature, g.commit_time
-    from good g
-    where g.of_key = 1 and g.of_capability = 1 and g.of_proposal = 1
-    order by g.tenant, g.holder, g.idempotency_key
+    select f.tenant, f.receipt_id, f.record_id, f.capability_id, f.holder, f.idempotency_key, f.fingerprint,
+      f.proposal_id, f.revision, f.memory_namespace, f.receipt_payload_type, f.receipt_payload, f.receipt_key,
+      f.receipt_signature, f.commit_time
+    from first f
+    order by f.tenant, f.holder, f.idempotency_key
     on conflict do nothing
     returning commit_receipt.tenant, commit_receipt.receipt_id)
   select array_agg(w.receipt_id is not null order by p.ordinality) into won
   from unnest(plans) with ordinality p
-  left join claimed w on w.tenant = p.tenant and w.receipt_id = p.receipt_id;
+  left join first f on f.ordinality = p.ordinality -- one plan may be given twice: its receipt id alone wins nothing
+  left join claimed w on w.tenant = f.tenant and w.receipt_id = f.receipt_id;
 
   -- 5. Winners: record, event and audit, capability and proposal head, in the same breath.
   with winner as materialized (

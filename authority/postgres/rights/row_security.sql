@@ -1,5 +1,6 @@
 -- The second tenant wall: whatever a query forgets, a row of a tenant that the transaction did not name is not there.
 -- The subselect is mandatory: it is evaluated once for each statement instead of once for each row.
+-- A policy is never changed in place, but by a numbered migration.
 do $$
 declare walled text;
 begin
@@ -8,15 +9,25 @@ begin
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
     'audit_event']
   loop
-    execute format('alter table authority.%I enable row level security', walled);
-    execute format('alter table authority.%I force row level security', walled);
-    execute format('drop policy if exists tenant_wall on authority.%I', walled);
-    execute format(
-      'create policy tenant_wall on authority.%I using (tenant = any ((select string_to_array('
-      'current_setting(''authority.tenants'', true), '',''))::text[]))', walled);
+    -- Only what is missing: each of these locks out everybody who is at work on the table.
+    if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c
+            where c.oid = format('authority.%I', walled)::regclass) then
+      execute format('alter table authority.%I enable row level security, force row level security', walled);
+    end if;
+    if not exists (select 1 from pg_policies p
+                   where p.schemaname = 'authority' and p.tablename = walled and p.policyname = 'tenant_wall') then
+      execute format(
+        'create policy tenant_wall on authority.%I using (tenant = any ((select string_to_array('
+        'current_setting(''authority.tenants'', true), '',''))::text[]))', walled);
+    end if;
   end loop;
 end $$;
 
 -- The relay delivers for every tenant.
-drop policy if exists relay_reads_all on authority.outbox;
-create policy relay_reads_all on authority.outbox for select to authority_relay using (true);
+do $$
+begin
+  if not exists (select 1 from pg_policies p
+                 where p.schemaname = 'authority' and p.tablename = 'outbox' and p.policyname = 'relay_reads_all') then
+    create policy relay_reads_all on authority.outbox for select to authority_relay using (true);
+  end if;
+end $$;
