@@ -52,16 +52,20 @@ class SmallAuthority:
 
     def register(self, name: str = "committer") -> Credentials:
         """Credentials of a newly registered principal."""
-        key = PrivateKey.generate()
-        self._holder_keys[key.public_key.key_id] = key.public_key
-        return Credentials(
+        credentials = Credentials(
             target=self.target,
             issuer=ISSUER,
             audience=AUDIENCE,
             tenant=Reference(TENANT.namespace, TENANT.id),
             principal=Reference("workload", name),
-            private_key=key,
+            private_key=PrivateKey.generate(),
         )
+        self.accept(credentials)
+        return credentials
+
+    def accept(self, credentials: Credentials) -> None:
+        """Register the key of credentials made elsewhere."""
+        self._holder_keys[credentials.key_id] = credentials.private_key.public_key
 
     def upset(self, rpc: str, *faults: Fault) -> None:
         """What happens to the next calls of the RPC, in this order; after that they are served."""

@@ -299,6 +299,40 @@ async def test_nobody_listening_is_a_transport_error_that_says_so() -> None:
     assert read.value.attempts == 5
 
 
+async def test_f10_a_server_that_comes_back_is_found_within_the_deadline() -> None:
+    # Given a client whose server is gone, and comes back at the same address once the client has waited
+    async with SmallAuthority().serving() as first:
+        credentials = first.register()
+    second = SmallAuthority()
+    second.accept(credentials)
+    waited = asyncio.Event()
+
+    async def wait(seconds: float) -> None:
+        waited.set()
+        await asyncio.sleep(seconds)
+
+    patient = RetryPolicy(attempts=1000, longest_delay=0.05, sleep=wait)
+    async with CapabilityAuthority.connect(credentials=credentials, retries=patient) as client:
+        # When a call is made
+        running = asyncio.create_task(client.propose(memory_namespace="m", memory_type="critique", content="text"))
+        await waited.wait()
+        async with second.serving(credentials.target):
+            proposal = await running
+
+    # Then it is answered by the one that came back
+    assert list(second.state.proposals) == [proposal.proposal_id]
+
+
+async def test_a_request_that_grpc_would_not_take_is_not_sent(
+    client: CapabilityAuthority, small_authority: SmallAuthority
+) -> None:
+    with pytest.raises(TransportError, match="not sent") as caught:
+        await client.propose(memory_namespace="m", memory_type="critique", content="x" * 4 * 1024 * 1024)
+
+    assert (caught.value.outcome_unknown, caught.value.retryable) == (False, False)
+    assert small_authority.attempts("CreateProposal") == []
+
+
 async def test_a_replayed_read_proof_is_told_as_such(
     client: CapabilityAuthority, small_authority: SmallAuthority
 ) -> None:

@@ -96,7 +96,7 @@ async def test_lists_follow_every_page(client: CapabilityAuthority) -> None:
 
     # When each is listed
     proposals = [proposal async for proposal in client.list_proposals(memory_namespace="engineering/reviews")]
-    receipts = [receipt async for receipt in client.list_receipts()]
+    receipts = [receipt async for receipt in client.list_receipts(memory_namespace="engineering/reviews")]
     records = [record async for record in client.list_records(memory_namespace="engineering/reviews")]
 
     # Then each comes once

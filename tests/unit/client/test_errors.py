@@ -159,11 +159,11 @@ def test_a_conflict_says_which_request_it_met() -> None:
     running = IdempotencyConflict(failure("IDEMPOTENCY_CONFLICT"))
 
     assert settled.differs == ["content_digest", "media_type"]
-    assert "commit_idempotency_key nightly-1 was first used for with the same content_digest, media_type" in str(
+    assert "content_digest, media_type: expected as when commit_idempotency_key nightly-1 was first used" in str(
         settled
     )
     assert running.differs == []
-    assert "was first used for, presented another" in str(running)
+    assert "the request: expected as when commit_idempotency_key nightly-1 was first used" in str(running)
 
 
 def test_a_stale_proof_points_to_the_clock() -> None:

@@ -28,6 +28,8 @@ __all__ = ["Connection", "ConnectionClosed"]
 
 M = TypeVar("M", bound=Message)
 
+_MOST_BYTES: Final = 4 * 1024 * 1024
+"""A larger request is refused by gRPC on the other side, in a way that leaves it open whether anything happened."""
 _LEAST_TIMEOUT: Final = 0.001
 """Seconds: a call that is sent with less time left cannot be answered."""
 
@@ -100,6 +102,9 @@ class Connection:
         request = _with_request_id(request)
         call = KeyedCall.of(rpc_of(type(request)), request)
         data = request.SerializeToString()
+        if len(data) > _MOST_BYTES:
+            sentence = f"not sent: the request has {len(data)} bytes, {_MOST_BYTES} are the most that gRPC takes"
+            raise TransportError(call.failure(grpc.StatusCode.RESOURCE_EXHAUSTED, sentence))
         entries = trace_entries(options.get("traceparent"))
         answer = await with_retries(
             lambda seconds: self._attempt(call, data, entries, seconds),

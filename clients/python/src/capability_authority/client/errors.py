@@ -194,8 +194,8 @@ class IdempotencyConflict(Denied):
     def specifics(self) -> str:
         """What was expected and what was presented, term by term."""
         key = f"{self.failure.key_field or 'the key'} {shown(self.key)}"
-        what = f" with the same {', '.join(map(shown, self.differs))}" if self.differs else ""
-        return f"expected the request that {key} was first used for{what}, presented another"
+        terms = ", ".join(map(shown, self.differs)) or "the request"
+        return f"{terms}: expected as when {key} was first used, presented otherwise"
 
 
 class StatementRefused(Denied):

@@ -24,7 +24,7 @@ class RetryPolicy:
 
     attempts: int = 5
     """How often a call is sent at most; 1 tries nothing again."""
-    first_delay: float = 0.05
+    first_delay: float = 0.1
     """The longest wait before the second attempt; it doubles with every further one."""
     longest_delay: float = 2.0
     """The longest wait of our own choice. What RetryInfo asks for is waited on top."""

@@ -172,9 +172,9 @@ class CapabilityVerbs(Connection):
         return _receipt(response, says)
 
     async def list_receipts(
-        self, *, memory_namespace: str = "", page_size: int = 0, **options: Unpack[CallOptions]
+        self, *, memory_namespace: str, page_size: int = 0, **options: Unpack[CallOptions]
     ) -> AsyncIterator[Receipt]:
-        """Receipts as they are listed, page after page, each page a call of its own; empty is every memory namespace.
+        """Receipts as they are listed, page after page, each page a call of its own.
 
         They are not verified, for a list brings no attestations: `get_receipt` verifies one. A page has 50 when
         `page_size` is 0, 200 at most.
