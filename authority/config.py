@@ -1,6 +1,7 @@
 """Settings, typed and validated once: `AUTHORITY_…` in the environment wins over the file AUTHORITY_CONFIG names."""
 
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -9,6 +10,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 _ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,255}$"  # Rust: matches at the very end only
+_PORT = 65_535
 _CONFIG_FILE = "AUTHORITY_CONFIG"
 
 
@@ -26,7 +28,7 @@ class OperatorSettings(BaseSettings):
     admin_database_url: SecretStr | None = None
     """`postgresql://` URL for `migrate` and the operator's acts: a role that may create roles and schemas."""
     listen: str = "127.0.0.1:50151"
-    """`host:port`; plaintext on loopback only."""
+    """`host:port` or `unix:path`; plaintext on loopback only."""
     issuer: str = Field(default="capability-authority", pattern=_ID)
     """Who signs: the issuer named in every statement, which clients pin."""
     audience: str = Field(default="capability-authority", pattern=_ID)
@@ -40,6 +42,15 @@ class OperatorSettings(BaseSettings):
         if url is not None and not url.get_secret_value().startswith("postgresql://"):
             raise ValueError("must begin with postgresql://")
         return url
+
+    @field_validator("listen")
+    @classmethod
+    def _is_address(cls, address: str) -> str:
+        # gRPC itself would take port 99999 for 34463.
+        host, _, port = address.rpartition(":")
+        if not address.startswith("unix:") and not (host and re.fullmatch("[0-9]{1,5}", port) and int(port) <= _PORT):
+            raise ValueError(f"must be HOST:PORT, with a port of at most {_PORT}, or unix:PATH")
+        return address
 
     @classmethod
     def settings_customise_sources(
@@ -137,4 +148,4 @@ def _sentence(detail: object) -> str:
     name = "AUTHORITY_" + "_".join(str(part) for part in detail["loc"]).upper()
     if detail["type"] == "missing":
         return f"{name} is not set: set it, or start with --embedded"
-    return f"{name}: {detail['msg']}"
+    return f"{name}: {detail['msg'].removeprefix('Value error, ')}"

@@ -4,8 +4,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-import asyncpg
-
+from authority.bootstrap.faults import naming
 from authority.bootstrap.system import SystemClock
 from authority.config import OperatorSettings, SettingsError
 from authority.domain.statement import IssuerKey, KeyPurpose
@@ -16,14 +15,10 @@ from authority.postgres.migrate import migrate
 from authority.signing.key_folder import KeyFolder
 from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
-from authority.usecases.ports import Clock, DependencyUnavailable
+from authority.usecases.ports import Clock
 
 FIRST_PURPOSES = (KeyPurpose.CAPABILITY, KeyPurpose.RECEIPT, KeyPurpose.VALIDATION, KeyPurpose.DECISION)
 """What an authority signs from its first day."""
-
-
-class DatabaseUnusable(Exception):
-    """The operator's database is away, or not in the state that the act needs; the message names the remedy."""
 
 
 def admin_url(settings: OperatorSettings) -> str:
@@ -73,23 +68,9 @@ class Operator:
 @contextlib.asynccontextmanager
 async def open_operator(settings: OperatorSettings, clock: Clock | None = None) -> AsyncIterator[Operator]:
     """The operator's wiring. Raises SettingsError; DatabaseUnusable here and from the block."""
-    url = admin_url(settings)
-    try:
-        database = Database(await connect_pool(PoolSettings(url, Power.ADMIN, most=2)))
+    with naming("AUTHORITY_ADMIN_DATABASE_URL"):
+        database = Database(await connect_pool(PoolSettings(admin_url(settings), Power.ADMIN, most=2)))
         try:
             yield Operator(PostgresAdministration(database), KeyFolder(settings.keys), clock or SystemClock())
         finally:
             await database.close()
-    except (DependencyUnavailable, OSError, asyncpg.InterfaceError) as error:
-        if isinstance(error, OSError) and error.filename is not None:
-            raise  # A file's, not the connection's.
-        cause = error.__cause__ or error
-        raise DatabaseUnusable(
-            f"the database of AUTHORITY_ADMIN_DATABASE_URL cannot be reached ({cause}): is it running, and is the URL"
-            " right?"
-        ) from error
-    except asyncpg.PostgresError as error:
-        raise DatabaseUnusable(
-            f"the database refuses the operator's act ({error}): has `authority migrate` been run on it, and may the"
-            " role take on authority_admin?"
-        ) from error

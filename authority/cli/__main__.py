@@ -1,6 +1,6 @@
 """`python -m authority.cli`."""
 
-from authority.cli.app import main
+from authority.cli import main
 
 if __name__ == "__main__":
     main()

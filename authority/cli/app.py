@@ -68,12 +68,3 @@ def run(arguments: Sequence[str]) -> int:
             note(f"{_PROGRAM}: {sentence}")
         return code
     return answer if isinstance(answer, int) else 0
-
-
-def main() -> None:
-    """The console script: `authority …`."""
-    try:
-        code = run(sys.argv[1:])
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    sys.exit(code)

@@ -49,12 +49,14 @@ def parse_instant(text: str) -> Instant:
     return instant
 
 
-def parse_hex(text: str) -> bytes:
-    """Bytes in hexadecimal digits. Raises BadParameter."""
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        raise typer.BadParameter("must be hexadecimal digits") from None
+def parse_public_key(text: str) -> bytes:
+    """32 bytes in hexadecimal digits. Raises BadParameter."""
+    return _hex(text, 32)
+
+
+def parse_signature(text: str) -> bytes:
+    """64 bytes in hexadecimal digits. Raises BadParameter."""
+    return _hex(text, 64)
 
 
 def parse_digest(text: str) -> bytes:
@@ -74,6 +76,16 @@ def iso(instant: Instant | None) -> str:
         return ""
     moment = datetime.fromtimestamp(instant / 1_000, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _hex(text: str, size: int) -> bytes:
+    try:
+        data = bytes.fromhex(text)
+    except ValueError:
+        data = b""
+    if len(data) != size:
+        raise typer.BadParameter(f"must be {size} bytes, which are {2 * size} hexadecimal digits")
+    return data
 
 
 def _parts(text: str) -> tuple[str, str]:

@@ -1,7 +1,6 @@
 """`authority call`: any RPC, signed for the person who calls."""
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Final
@@ -103,5 +102,3 @@ def _tell(error: AuthorityError) -> None:
     code = error.code.name if error.code else None
     parts: dict[str, Json] = {"code": code, "reason": error.reason, "message": error.message}
     emit({"error": {**parts, "metadata": dict(error.metadata), "retryable": error.retryable}})
-    if error.reason == "CALLER_UNAUTHENTICATED" and os.environ.get("AUTHORITY_CREDENTIALS"):
-        note("the credentials are those that AUTHORITY_CREDENTIALS names")

@@ -54,6 +54,7 @@ def _address(child: subprocess.Popen[bytes], log: Path) -> str:
 def _end(child: subprocess.Popen[bytes]) -> None:
     assert child.stdin is not None
     assert child.stdout is not None
+    child.terminate()  # The end of the pipe is noticed only once it serves.
     child.stdin.close()
     child.stdout.close()
     try:

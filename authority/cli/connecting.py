@@ -82,8 +82,8 @@ def _of_file(file: Path) -> Credentials:
 
 def _of_folder(folder: Path, who: str) -> Credentials:
     tenant, slash, name = who.rpartition("/")
-    known = sorted(file.stem for file in (folder / CREDENTIALS).glob("*.json"))
-    if not slash or f"{tenant}-{name}" not in known:
+    known = ["/".join(file.stem.rsplit("-", 1)) for file in sorted((folder / CREDENTIALS).glob("*-*.json"))]
+    if not slash or who not in known:
         raise Misused(f"--as: {who!r} is none of TENANT/NAME in {folder / CREDENTIALS}: {', '.join(known) or 'none'}")
     return _of_file(credentials_file(folder, tenant, name))
 

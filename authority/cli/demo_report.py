@@ -1,13 +1,14 @@
 """What the demo tells: how each line was meant to come out and did, and what the database counts."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich.text import Text
 
 from authority.cli.demo_exchange import CameOut
-from authority.cli.output import Json, say, table
+from authority.cli.output import Json, printable, say, table
 from authority.embedded.demo import DemoProposal
 from authority.usecases.administer import CommitCounts
 
@@ -85,7 +86,7 @@ class Report:
 
     def show(self) -> None:
         """The tables for people, but not the last line."""
-        table(("TENANT", "PROPOSAL", "EXPECTED", "CAME OUT", "OK"), (_row(result) for result in self.results))
+        table(("PROPOSAL", "EXPECTED", "CAME OUT", "OK"), _rows(self.results))
         say()
         reasons = Counter(result.came_out for result in self.results if not result.out.committed)
         table(("REFUSED", "TIMES"), ((reason, str(times)) for reason, times in sorted(reasons.items())))
@@ -122,10 +123,15 @@ def _refused(at: str, reason: str, term: str) -> str:
     return f"refused at {at}: {' '.join(part for part in (reason, term) if part)}"
 
 
-def _row(result: Result) -> tuple[str | Text, ...]:
-    defects = "; ".join(result.defects)
-    verdict = Text(defects, style="bold red") if defects else Text("yes", style="green")
-    return (result.line.tenant, result.line.name, result.expected, result.came_out, verdict)
+def _rows(results: Sequence[Result]) -> Iterator[tuple[str | Text, ...]]:
+    """The lines of each tenant below its name."""
+    for tenant, group in groupby(results, key=lambda result: result.line.tenant):
+        yield (Text(tenant, style="bold"), "", "", "")
+        for result in group:
+            came_out = "the same" if result.came_out == result.expected else result.came_out
+            defects = "; ".join(result.defects)
+            verdict = Text(printable(defects), style="bold red") if defects else Text("yes", style="green")
+            yield (f"  {result.line.name}", result.expected, came_out, verdict)
 
 
 def _document(result: Result) -> Json:

@@ -4,7 +4,7 @@ import traceback
 
 import typer
 
-from authority.bootstrap.operator import DatabaseUnusable
+from authority.bootstrap.faults import DatabaseUnusable
 from authority.config import SettingsError
 from authority.embedded import EmbeddedError
 from authority.postgres.migrate import MigrationFailed
@@ -31,7 +31,7 @@ class Misused(typer.TyperException):
     exit_code = MISUSED
 
 
-_REFUSALS = (NotThere, AlreadyThere, EmbeddedError, DatabaseUnusable, NoSigningKey, MigrationFailed)
+_REFUSALS = (NotThere, AlreadyThere, EmbeddedError, DatabaseUnusable, NoSigningKey)
 """Their messages are sentences for the operator."""
 
 
@@ -45,6 +45,8 @@ def explain(error: Exception) -> tuple[str, int]:
         case OSError():
             place = f"{error.filename}: " if error.filename else ""
             return f"{place}{error.strerror or error}", REFUSED
+    if isinstance(error, MigrationFailed):
+        return f"the database could not be migrated: {' '.join(str(error).split())}", REFUSED
     if isinstance(error, _REFUSALS):
         return str(error), REFUSED
     return f"{_unexpected(error)}. This is a defect; AUTHORITY_LOG_LEVEL=debug shows where it arose.", REFUSED
@@ -57,7 +59,7 @@ def trace_of(error: Exception) -> str:
 
 def _with_hint(error: typer.TyperException) -> str:
     """Typer's own sentences, with the command whose help says more."""
-    sentence = error.format_message()
+    sentence = error.format_message().replace("Value error, ", "")
     context = getattr(error, "ctx", None)
     return f"{sentence} (see {context.command_path} --help)" if sentence and context is not None else sentence
 

@@ -81,8 +81,8 @@ def _find(source: str) -> Statement:
 
 
 def _shown(source: str) -> str:
-    if source == "-":
-        return "standard input"
+    if source in ("", "-"):
+        return "standard input" if source else "the statement"
     return printable(source if len(source) <= _SHOWN_CHARACTERS else f"{source[:_SHOWN_CHARACTERS]}…")
 
 
@@ -90,6 +90,8 @@ def _bytes(source: str) -> bytes:
     """No more than one byte beyond what a statement could have: enough to say that it is too long."""
     if source == "-":
         return sys.stdin.buffer.read(MOST_BYTES + 1)
+    if not source:
+        return b""  # The path of nothing is this folder.
     try:
         with Path(source).open("rb") as file:
             return file.read(MOST_BYTES + 1)

@@ -85,7 +85,9 @@ def rotate(
 
 @app.command()
 def revoke(
-    key_id: Annotated[str, typer.Argument(metavar="KEY_ID", help="sha256:… of `authority keys list`.")],
+    key: Annotated[
+        bytes, typer.Argument(parser=parse_digest, metavar="KEY_ID", help="sha256:… of `authority keys list`.")
+    ],
     *,
     compromised_since: Annotated[
         Instant | None,
@@ -96,24 +98,23 @@ def revoke(
     as_json: AsJson = False,
 ) -> None:
     """Withdraw a key for ever: nothing that it signed verifies any more."""
-    parse_digest(key_id)
+    key_id = f"sha256:{key.hex()}"
 
     async def find(operator: Operator) -> tuple[IssuerKey, bool]:
         keys = {key.key_id: key for key in await operator.administration.list_issuer_keys()}
         if key_id not in keys:
             raise Refused(f"no key of the authority is {key_id}: `authority keys list` shows them")
-        key = keys[key_id]
-        others = [other for other in keys.values() if other.key_id != key_id and _stands_in(other, key)]
-        return key, bool(others)
+        others = (other for other in keys.values() if other.key_id != key_id)
+        return keys[key_id], any(_stands_in(other, keys[key_id]) for other in others)
 
     async def act(operator: Operator) -> None:
         await operator.administration.revoke_issuer_key(key_id, compromised_since, operator.clock.now())
 
-    key, replaced = operate(data, find)
-    confirm(_warning(key, replaced=replaced), yes=yes)
+    found, replaced = operate(data, find)
+    confirm(_warning(found, replaced=replaced), yes=yes)
     operate(data, act)
     if as_json:
-        emit({"revoked": key_id, "purpose": key.purpose.value, "compromised_since": iso(compromised_since) or None})
+        emit({"revoked": key_id, "purpose": found.purpose.value, "compromised_since": iso(compromised_since) or None})
     else:
         say(f"revoked {key_id}")
 

@@ -10,6 +10,7 @@ import typer
 from authority.bootstrap.operator import Operator, open_operator
 from authority.cli.endpoint import DEFAULT_DATA, find_endpoint, is_served
 from authority.cli.failures import Refused
+from authority.cli.output import note
 from authority.config import OperatorSettings, load_operator_settings
 
 Answer = TypeVar("Answer")
@@ -43,10 +44,11 @@ def confirm(warning: str, *, yes: bool) -> None:
     """Has a person agree, unless `yes` says that one did. Raises Refused."""
     if yes:
         return
-    typer.echo(warning, err=True)
+    note(warning)
     try:
         agreed = typer.confirm("Go on?", err=True)
     except typer.Abort:
+        note("")  # The question has no answer, and no line end either.
         agreed = False
     if not agreed:
         raise Refused("nothing was changed; --yes agrees without a question")

@@ -45,7 +45,13 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, none:
     if not grid.row_count:
         say(none)
         return
-    console_for_answers().print(grid)
+    console = console_for_answers()
+    if console.is_terminal:
+        console.print(grid)
+        return
+    with console.capture() as captured:
+        console.print(grid)
+    say("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def console_for_answers() -> Console:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from authority.bootstrap.operator import Operator
-from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, parse_hex, parse_principal
+from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, parse_principal, parse_public_key, parse_signature
 from authority.cli.failures import Misused, Refused
 from authority.cli.operating import confirm, operate, operator_settings
 from authority.cli.output import Json, emit, say, table
@@ -40,11 +40,14 @@ def add(  # noqa: PLR0913 - one option for each property
         Path | None, typer.Option(metavar="FILE", help="Make a key, and write it with all else a client needs here.")
     ] = None,
     public_key: Annotated[
-        bytes | None, typer.Option(parser=parse_hex, metavar="HEX", help="The key of who made one: 32 bytes, Ed25519.")
+        bytes | None,
+        typer.Option(parser=parse_public_key, metavar="HEX", help="The key of who made one: 32 bytes, Ed25519."),
     ] = None,
     proof: Annotated[
         bytes | None,
-        typer.Option(parser=parse_hex, metavar="HEX", help="Its signature over the registration message: 64 bytes."),
+        typer.Option(
+            parser=parse_signature, metavar="HEX", help="Its signature over the registration message: 64 bytes."
+        ),
     ] = None,
     data: DataFolder = None,
     as_json: AsJson = False,

@@ -48,14 +48,16 @@ def serve(
         if not embedded and data is None and names_a_database():
             settings = load_settings(**overrides)
             log_as(settings)
-            return serve_until_stopped(settings, None, _own_servers(as_json=as_json), until_input_ends=until_input_ends)
+            return serve_until_stopped(
+                settings, None, _step, _own_servers(as_json=as_json), until_input_ends=until_input_ends
+            )
         folder = (data or DEFAULT_DATA).absolute()
         if not embedded and data is None:
             note("AUTHORITY_DATABASE_URL is not set: serving embedded")
         with embedded_settings(folder, _step, **overrides) as settings:
             log_as(settings)
             return serve_until_stopped(
-                settings, folder, _embedded(folder, as_json=as_json), until_input_ends=until_input_ends
+                settings, folder, _step, _embedded(folder, as_json=as_json), until_input_ends=until_input_ends
             )
 
 

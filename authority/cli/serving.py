@@ -14,16 +14,20 @@ from typing import Final, TypeAlias
 import uvloop
 
 from authority.bootstrap.embedded import furnish
+from authority.bootstrap.faults import naming
 from authority.bootstrap.operator import open_operator
 from authority.bootstrap.service import Service, open_service
 from authority.cli.demo_tenants import DemoTenants
 from authority.cli.endpoint import Endpoint, endpoint_of, published
-from authority.cli.failures import Refused
+from authority.cli.failures import Misused, Refused
 from authority.config import Settings
 from authority.rpc.listening import PlaintextRefused
 
 Announce: TypeAlias = Callable[[Endpoint], None]
 """Is called once, when calls are served."""
+
+Tell: TypeAlias = Callable[[str], None]
+"""Is told what is begun, in words for a person."""
 
 _STOPS: Final = (signal.SIGINT, signal.SIGTERM)
 _INPUT: Final = 0
@@ -44,20 +48,25 @@ def stopped_by_sigterm(code: int = 0) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def serve_until_stopped(settings: Settings, data: Path | None, announce: Announce, *, until_input_ends: bool) -> int:
+def serve_until_stopped(
+    settings: Settings, data: Path | None, tell: Tell, announce: Announce, *, until_input_ends: bool
+) -> int:
     """Serves until Ctrl-C or SIGTERM, or the end of standard input if so asked, and answers with the exit code 0.
 
     With a data folder the authority is furnished first: keys, policy, the demo's tenants, credentials and `try.py`.
-    A second Ctrl-C does not wait for running calls. Raises Refused when the address cannot be had; as `open_service`.
+    A second Ctrl-C does not wait for running calls. Raises DatabaseUnusable, and Refused or Misused when the address
+    cannot be had.
     """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(settings, data, announce, until_input_ends=until_input_ends))
+        runner.run(_serve(settings, data, tell, announce, until_input_ends=until_input_ends))
     return 0
 
 
-async def _serve(settings: Settings, data: Path | None, announce: Announce, *, until_input_ends: bool) -> None:
+async def _serve(
+    settings: Settings, data: Path | None, tell: Tell, announce: Announce, *, until_input_ends: bool
+) -> None:
     with _asked_to_stop(until_input_ends=until_input_ends) as stop:
-        policy_version = await furnish(settings) if data else b""
+        policy_version = await furnish(settings, tell) if data else b""
         async with _opened(settings) as service:
             endpoint = endpoint_of(settings, service.port)
             if data:
@@ -72,9 +81,10 @@ async def _serve(settings: Settings, data: Path | None, announce: Announce, *, u
 async def _opened(settings: Settings) -> AsyncIterator[Service]:
     async with contextlib.AsyncExitStack() as stack:
         try:
-            service = await stack.enter_async_context(open_service(settings))
+            with naming("AUTHORITY_DATABASE_URL"):
+                service = await stack.enter_async_context(open_service(settings))
         except PlaintextRefused as error:
-            raise Refused(str(error)) from None
+            raise Misused(str(error)) from None
         except RuntimeError as error:
             if "bind" not in str(error).lower():
                 raise

@@ -19,6 +19,8 @@ from capability_authority.offline import (
     DIGEST_BYTES,
     PAYLOAD_CLASSES,
     SIGNED_PAYLOAD_TYPES,
+    KeyRecord,
+    KeyRevoked,
     KeySet,
     KeySetRefused,
     KeyUnknown,
@@ -120,9 +122,16 @@ def judge(statement: Statement, key_set: Message, issuer: str) -> Judgement:
         verify_statement(_signed(statement), keys)
     except KeyUnknown:
         return Judgement(Verdict.UNKNOWN, f"not verified: the key set of {issuer} has no key of this id")
+    except KeyRevoked:
+        return Judgement(Verdict.INVALID, _revoked(keys.record(statement.key_id)))
     except StatementError as error:
         return Judgement(Verdict.INVALID, str(error))
     return Judgement(Verdict.VALID, f"signed by a key of {issuer} that may sign such statements")
+
+
+def _revoked(key: KeyRecord | None) -> str:
+    since = key.compromised_since_ms if key else None
+    return "the signing key was revoked" + ("" if since is None else f", compromised since {_iso(since)}")
 
 
 def _signed(statement: Statement) -> SignedStatement:
@@ -166,7 +175,11 @@ def _digest(value: bytes) -> str:
 
 def _instant(value: Timestamp) -> str:
     """The reading rule has let only whole milliseconds between the years 1 and 9999 through."""
-    instant = _EPOCH + timedelta(milliseconds=instant_ms(value))
+    return _iso(instant_ms(value))
+
+
+def _iso(milliseconds: int) -> str:
+    instant = _EPOCH + timedelta(milliseconds=milliseconds)
     return instant.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

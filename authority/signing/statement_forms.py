@@ -63,7 +63,9 @@ def _in_json(data: bytes) -> Statement:
     try:
         document = parse(data)
     except JsonError as error:
-        raise NotAStatement(str(error)) from None
+        raise NotAStatement(
+            f"it begins like JSON and is none that is taken: {error.problem}{_at(error.path)}"
+        ) from None
     assert isinstance(document, dict)  # It begins with a brace.
     if "signatures" in document:
         return _in_envelope(data)
@@ -91,8 +93,8 @@ def _in_protobuf_json(document: dict[str, JsonValue]) -> Statement:
 def _only_statement(document: dict[str, JsonValue]) -> dict[str, JsonValue]:
     found = {name: value for name, value in document.items() if isinstance(value, dict) and _is_statement(value)}
     if len(found) != 1:
-        held = f"several: {', '.join(sorted(found))}; give one of them" if found else "none"
-        raise NotAStatement(f"of statements this JSON holds {held}")
+        held = f"several statements, {', '.join(sorted(found))}: give one of them" if found else "no statement"
+        raise NotAStatement(f"this JSON holds {held}")
     (statement,) = found.values()
     return statement
 
@@ -105,7 +107,7 @@ def _value(signed: SignedStatement) -> Statement:
     return Statement(signed.payload_type, signed.payload, signed.signature.key_id, signed.signature.signature)
 
 
-def _at(path: str) -> str:
+def _at(path: str | None) -> str:
     return f" (at {path})" if path else ""
 
 
