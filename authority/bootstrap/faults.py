@@ -1,0 +1,31 @@
+"""What keeps the wiring from its database, told to the operator."""
+
+import contextlib
+from collections.abc import Iterator
+
+import asyncpg
+
+from authority.usecases.ports import DependencyUnavailable
+
+
+class DatabaseUnusable(Exception):
+    """The database is away, or not in the state that is needed; the message names the setting and the remedy."""
+
+
+@contextlib.contextmanager
+def naming(setting: str) -> Iterator[None]:
+    """Tells what goes wrong in the block with the database of this setting as `DatabaseUnusable`."""
+    try:
+        yield
+    except (DependencyUnavailable, OSError, asyncpg.InterfaceError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise  # A file's, not the connection's.
+        raise DatabaseUnusable(
+            f"the database of {setting} cannot be reached ({error.__cause__ or error}): is it running, and is the URL"
+            " right?"
+        ) from error
+    except asyncpg.PostgresError as error:
+        raise DatabaseUnusable(
+            f"the database of {setting} refuses ({error}): has `authority migrate` been run on it, and are user and"
+            " password right?"
+        ) from error
