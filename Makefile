@@ -57,7 +57,7 @@ lock: $(VENV)/dev-installed ## Write requirements/*.txt for changed *.in or pypr
 	$(COMPILE) $(ARGS) requirements/runtime.in --output-file requirements/runtime.txt
 	$(COMPILE) $(ARGS) requirements/dev.in --output-file requirements/dev.txt
 
-clean: ## Remove the environment, caches and wheels; data in .run stays.
+clean: ## Remove the environment, caches and wheels; data in .authority stays.
 	rm -rf $(VENV) build dist clients/python/build *.egg-info clients/python/src/*.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
