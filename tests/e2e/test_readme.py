@@ -1,5 +1,6 @@
 """What the README shows is run as it stands there, on a served authority."""
 
+import os
 import re
 import shlex
 import signal
@@ -12,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CLIENT_README = (ROOT / "clients/python/README.md").read_text(encoding="utf-8")
 AUTHORITY = Path(sys.executable).with_name("authority")
 
 
@@ -41,6 +43,29 @@ def test_the_exchange_prints_what_its_comments_say(served: Path) -> None:
 
     assert done.stderr == ""
     assert done.stdout.splitlines() == ["agent_output", "require_approval", "True True"]
+
+
+def test_the_client_s_exchange_and_its_offline_check_run_as_they_stand(served: Path) -> None:
+    credentials = served / ".authority/credentials"
+    named = {
+        "AUTHORITY_CREDENTIALS": str(credentials / "lantern-software-service.json"),
+        "AGENT_CREDENTIALS": str(credentials / "lantern-software-agent.json"),
+    }
+    scripts = re.findall(r"```python\n(.*?)```", CLIENT_README, re.DOTALL)
+    assert len(scripts) == 2
+
+    for script in scripts:
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=served,
+            env={**os.environ, **named},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
 
 
 def test_the_commands_answer(served: Path) -> None:
