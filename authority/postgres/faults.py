@@ -26,6 +26,8 @@ _LOST = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
+    asyncpg.DatabaseDroppedError,
+    asyncpg.IdleSessionTimeoutError,
     asyncpg.IdleInTransactionSessionTimeoutError,
 )
 """The connection is gone: what was sent may have happened (case C01)."""

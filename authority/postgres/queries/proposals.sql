@@ -2,10 +2,6 @@
 -- The one tenant that this transaction sees.
 select set_config('authority.tenants', $1, true)
 
--- name: share_global_lock
--- Lets withdrawals of issuer keys wait for this transaction.
-select pg_advisory_xact_lock_shared(authority.global_lock())
-
 -- name: share_tenant_lock
 -- Lets withdrawals of the tenant wait for this transaction.
 select pg_advisory_xact_lock_shared(authority.tenant_lock($1))

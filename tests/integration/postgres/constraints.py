@@ -1,0 +1,148 @@
+r"""What every named constraint of the schema means, and a row that trips it: a copy of a good row, changed so.
+
+A copy without a change has the key of the row that it copies. Changes are in JSON's words: bytes as text `\x…`.
+"""
+
+from dataclasses import dataclass, field
+
+NEW_ID = "ffffffff-0000-4000-8000-000000000000"
+NO_DIGEST = "\\x" + "00" * 32
+BAD_DIGEST = "\\x00"
+
+
+@dataclass(frozen=True)
+class Trip:
+    """How to trip a constraint, and what it is there for."""
+
+    table: str
+    meaning: str
+    changes: dict[str, object] = field(default_factory=dict)
+    copied: str = "true"
+    """Which row is copied: a condition."""
+
+
+TRIPS: dict[str, Trip] = {
+    # --- what belongs to no tenant
+    "policy_version_key": Trip("policy_version", "a bundle is loaded once"),
+    "policy_version_is_a_digest": Trip("policy_version", "a version is a SHA-256", {"version": BAD_DIGEST}),
+    "issuer_key_key": Trip("issuer_key", "a key has one purpose and one scope"),
+    "issuer_key_is_ed25519": Trip("issuer_key", "a key is 32 bytes", {"public_key": BAD_DIGEST}),
+    "issuer_key_purpose_known": Trip("issuer_key", "the purposes are closed", {"purpose": "holder"}),
+    "issuer_key_state_known": Trip("issuer_key", "the states are closed", {"state": "gone"}),
+    "issuer_key_compromise_is_revoked": Trip(
+        "issuer_key", "a compromised key is revoked", {"compromised_since_time": "2027-01-01T00:00:00Z"}
+    ),
+    # --- memory namespaces
+    "memory_namespace_key": Trip("memory_namespace", "a memory namespace is made once"),
+    "memory_namespace_policy_loaded": Trip(
+        "memory_namespace", "its policy is loaded", {"name": "new", "policy_version": NO_DIGEST}
+    ),
+    "memory_namespace_mode_known": Trip("memory_namespace", "the modes are closed", {"mode": "off"}),
+    "memory_namespace_visibility_known": Trip(
+        "memory_namespace", "the visibilities are closed", {"default_visibility": "world"}
+    ),
+    "memory_namespace_name_short": Trip("memory_namespace", "a name is never empty", {"name": ""}),
+    # --- principals
+    "principal_key_": Trip("principal", "a principal is registered once"),
+    "principal_kind_known": Trip("principal", "the kinds are closed", {"kind": "robot"}),
+    "principal_state_known": Trip("principal", "the states are closed", {"state": "away"}),
+    "principal_rights_known": Trip("principal", "the rights are closed", {"rights": ["root"]}),
+    "principal_agents_never_commit": Trip(
+        "principal", "agents and models never commit (ADR-328 test 7)", {"kind": "agent", "rights": ["commit"]}
+    ),
+    "principal_key_one_owner": Trip("principal_key", "a key belongs to one principal"),
+    "principal_key_of_principal": Trip(
+        "principal_key", "a key's owner is registered", {"key_id": NO_DIGEST, "principal": "test|nobody"}
+    ),
+    "principal_key_is_ed25519": Trip("principal_key", "a key is 32 bytes", {"public_key": BAD_DIGEST}),
+    "principal_key_state_known": Trip("principal_key", "the states are closed", {"state": "away"}),
+    # --- requests
+    "request_used_once": Trip("request", "a request id stands for one request"),
+    "request_id_short": Trip("request", "a request id is never empty", {"request_id": ""}),
+    # --- proposals
+    "proposal_head_key": Trip("proposal_head", "a proposal has one head"),
+    "proposal_head_state_known": Trip(
+        "proposal_head", "the states are closed", {"state": "superseded", "receipt_id": None}
+    ),
+    "proposal_head_committed_has_receipt": Trip(
+        "proposal_head", "committed is what has a receipt", {"state": "committed", "receipt_id": None}
+    ),
+    "proposal_revision_key": Trip("proposal", "a revision is kept once"),
+    "proposal_of_head": Trip("proposal", "a revision has a head", {"proposal_id": NEW_ID}),
+    "proposal_in_memory_namespace": Trip(
+        "proposal", "its memory namespace exists", {"revision": 9, "memory_namespace": "nowhere"}
+    ),
+    "proposal_by_principal": Trip("proposal", "its proposer is registered", {"revision": 9, "proposer": "test|nobody"}),
+    "proposal_revision_positive": Trip("proposal", "revisions count from 1", {"revision": 0}),
+    "proposal_content_bounded": Trip(
+        "proposal", "content is never empty", {"content": "\\x", "content_digest": "\\x" + "e3b0c442" + "00" * 28}
+    ),
+    "proposal_content_digest_fits": Trip("proposal", "the digest is the content's", {"content_digest": NO_DIGEST}),
+    "proposal_digest_is_a_digest": Trip("proposal", "a digest is a SHA-256", {"digest": BAD_DIGEST}),
+    # --- receipts of validators, persons and policy
+    "validation_receipt_key": Trip("validation_receipt", "a receipt is kept once"),
+    "validation_receipt_of_revision": Trip(
+        "validation_receipt", "it is of a revision", {"digest": NO_DIGEST, "revision": 9}
+    ),
+    "validation_receipt_outcome_known": Trip("validation_receipt", "the outcomes are closed", {"outcome": "maybe"}),
+    "approval_decision_key": Trip("approval_decision", "a decision is kept once"),
+    "approval_decision_of_revision": Trip(
+        "approval_decision", "it is on a revision", {"reference": NEW_ID, "revision": 9}
+    ),
+    "approval_decision_on_validation": Trip(
+        "approval_decision", "it is on a validation", {"reference": NEW_ID, "validation_receipt_digest": NO_DIGEST}
+    ),
+    "approval_decision_by_principal": Trip(
+        "approval_decision", "a registered person took it", {"reference": NEW_ID, "decided_by": "test|nobody"}
+    ),
+    "approval_decision_verdict_known": Trip("approval_decision", "the verdicts are closed", {"verdict": "maybe"}),
+    "decision_receipt_key": Trip("decision_receipt", "a receipt is kept once"),
+    "decision_receipt_of_revision": Trip(
+        "decision_receipt", "it is on a revision", {"digest": NO_DIGEST, "revision": 9}
+    ),
+    "decision_receipt_on_validation": Trip(
+        "decision_receipt", "it rests on a validation", {"digest": NO_DIGEST, "validation_receipt_digest": NO_DIGEST}
+    ),
+    "decision_receipt_outcome_known": Trip("decision_receipt", "the outcomes are closed", {"outcome": "maybe"}),
+    # --- capabilities
+    "capability_key": Trip("capability", "a capability is issued once"),
+    "capability_of_revision": Trip("capability", "it is of a revision", {"capability_id": NEW_ID, "revision": 9}),
+    "capability_state_known": Trip("capability", "the states are closed", {"state": "lost", "receipt_id": None}),
+    "capability_consumed_has_receipt": Trip(
+        "capability", "consumed is what has a receipt", {"state": "consumed", "receipt_id": None}
+    ),
+    "capability_one_live": Trip(
+        "capability", "a key has one live capability", {"capability_id": NEW_ID}, copied="state = 'issued'"
+    ),
+    # --- what a commit makes
+    "commit_receipt_key": Trip("commit_receipt", "a receipt is kept once"),
+    "commit_receipt_one_per_idempotency_key": Trip(
+        "commit_receipt",
+        "a holder's key is settled once",
+        {"receipt_id": NEW_ID, "capability_id": NEW_ID, "proposal_id": NEW_ID, "record_id": NEW_ID},
+    ),
+    "commit_receipt_one_per_capability": Trip(
+        "commit_receipt",
+        "a capability is consumed once",
+        {"receipt_id": NEW_ID, "idempotency_key": "new", "proposal_id": NEW_ID, "record_id": NEW_ID},
+    ),
+    "commit_receipt_one_per_proposal": Trip(
+        "commit_receipt",
+        "a proposal is committed once",
+        {"receipt_id": NEW_ID, "idempotency_key": "new", "capability_id": NEW_ID, "record_id": NEW_ID},
+    ),
+    "commit_receipt_one_per_record": Trip(
+        "commit_receipt",
+        "a record has one receipt",
+        {"receipt_id": NEW_ID, "idempotency_key": "new", "capability_id": NEW_ID, "proposal_id": NEW_ID},
+    ),
+    "memory_record_key": Trip("memory_record", "a record is written once"),
+    "memory_record_one_per_receipt": Trip("memory_record", "a receipt has one record", {"record_id": NEW_ID}),
+    "memory_record_has_receipt": Trip(
+        "memory_record", "no record without a receipt", {"record_id": NEW_ID, "receipt_id": NEW_ID}
+    ),
+    "tombstone_key": Trip("tombstone", "a withdrawal is told once"),
+    "outbox_key": Trip("outbox", "an event is told once"),
+    "outbox_aggregate_in_order": Trip("outbox", "a record's events have an order", {"id": NEW_ID}),
+    "audit_event_key": Trip("audit_event", "an audit event is told once"),
+}

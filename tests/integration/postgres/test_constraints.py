@@ -1,0 +1,68 @@
+"""Every named constraint is tripped, and says its name."""
+
+import json
+
+import asyncpg
+import pytest
+
+from tests.integration.postgres.constraints import TRIPS, Trip
+from tests.integration.postgres.superuser import Superuser
+from tests.world.authority import Authority
+from tests.world.world import World
+
+
+@pytest.fixture(scope="module")
+async def good_rows(authority: Authority) -> World:
+    """A row in every table: a committed, approved proposal, an unused capability, a tombstone."""
+    world = await World.begin(authority)
+    issued, _ = await world.committed(by=world.agent)
+    await world.issued()
+    await world.authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
+    return world
+
+
+@pytest.mark.parametrize("name", TRIPS)
+async def test_the_constraint_is_tripped(superuser: Superuser, good_rows: World, name: str) -> None:
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError) as caught:
+        await superuser.execute(copying(TRIPS[name]), json.dumps(TRIPS[name].changes))
+    assert caught.value.constraint_name == name
+
+
+async def test_every_constraint_of_the_schema_is_tripped(superuser: Superuser) -> None:
+    # given what the database knows: constraints, and unique indexes that stand for none
+    found = await superuser.fetch(
+        """
+        select conname from pg_constraint
+        where connamespace = 'authority'::regnamespace and contype in ('c', 'f', 'p', 'u')
+        union
+        select indexrelid::regclass::text from pg_index
+        join pg_class c on c.oid = indexrelid
+        where c.relnamespace = 'authority'::regnamespace and indisunique
+          and not exists (select 1 from pg_constraint where conindid = indexrelid)
+        """
+    )
+    assert {row["conname"].removeprefix("authority.") for row in found} == TRIPS.keys()
+
+
+async def test_every_key_begins_with_the_tenant(superuser: Superuser) -> None:
+    # given the keys, unique constraints and foreign keys of every table but the two that belong to no tenant
+    found = await superuser.fetch(
+        """
+        select k.conname, a.attname from pg_constraint k
+        join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
+        where k.connamespace = 'authority'::regnamespace and k.contype in ('f', 'p', 'u')
+          and k.conrelid not in ('authority.policy_version'::regclass, 'authority.issuer_key'::regclass)
+          and k.confrelid <> 'authority.policy_version'::regclass
+        """
+    )
+    assert {row["conname"] for row in found if row["attname"] != "tenant"} == set()
+    assert len(found) > 20
+
+
+def copying(trip: Trip) -> str:
+    """Inserts a copy of a row with the changes of $1."""
+    return f"""
+        insert into authority.{trip.table} overriding system value
+        select (jsonb_populate_record(original, $1::jsonb)).* from authority.{trip.table} original
+        where {trip.copied} limit 1
+        """  # noqa: S608 - names of our own
