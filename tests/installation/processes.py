@@ -159,8 +159,8 @@ class Processes:
 
     def clear_away(self) -> None:
         """Ends all that still run."""
-        for process in self._started:
-            process.clear_away()
+        while self._started:
+            self._started.pop().clear_away()
 
 
 @contextmanager

@@ -1,0 +1,78 @@
+"""SIGTERM: running commits end, health says so first, the process exits 0, and no commit is lost or doubled (F12)."""
+
+import asyncio
+from collections.abc import Callable
+
+from grpc import aio
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
+
+from capability_authority.client import Committed, TransportError
+from tests.crash.conftest import Site
+from tests.installation.gates import gate
+from tests.installation.processes import ServiceProcess, eventually
+from tests.installation.team import ONCE, Team, all_of, refused, team_at
+
+COMMITS = 100
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+async def _watch_health(process: ServiceProcess, tell: Callable[[int], None]) -> None:
+    """Passes on what a watcher of its health is told, until the process ends."""
+    async with aio.insecure_channel(process.address, (("grpc.use_local_subchannel_pool", 1),)) as channel:
+        watching = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
+        try:
+            async for answer in watching:
+                tell(answer.status)
+        except aio.AioRpcError:
+            return
+
+
+async def test_f12_a_running_commit_ends_before_the_process_does(
+    site: Site, doomed: ServiceProcess, doomed_team: Team
+) -> None:
+    # Given a commit that stands still inside the database, and a watcher of the health
+    ready, before, told = await doomed_team.ready(), site.storage.assert_whole().receipts, list[int]()
+    watching = asyncio.create_task(_watch_health(doomed, told.append))
+    async with team_at(doomed.address, doomed_team.tenant, retries=ONCE) as impatient:
+        with gate(site.installation.admin_url, "commit_receipt") as closed:
+            running = asyncio.create_task(impatient.commit(ready))
+            await eventually(lambda: len(closed.waiting()) == 1, "the call is inside the database")
+            # When the process is asked to end
+            doomed.terminate()
+            # Then its health says that it no longer serves, while the call goes on
+            await eventually(lambda: told == [SERVING, NOT_SERVING], "health says NOT_SERVING")
+            assert doomed.exit_code is None
+            assert not running.done()
+            # And a new call is not taken
+            await refused(_one_call_elsewhere(doomed, doomed_team), TransportError)
+            closed.open()
+        # And the running one ends well, and then the process
+        assert not (await running).replayed
+    assert await doomed.ends() == 0
+    await watching
+    assert site.storage.assert_whole().receipts == before + 1
+
+
+async def _one_call_elsewhere(process: ServiceProcess, team: Team) -> None:
+    async with team_at(process.address, team.tenant, retries=ONCE, within_s=3) as other:
+        await other.user.get_proposal("00000000-0000-7000-8000-000000000000")
+
+
+async def test_f12_a_restart_under_load_loses_and_doubles_nothing(
+    site: Site, doomed: ServiceProcess, doomed_team: Team
+) -> None:
+    # Given many capabilities, and their commits under way
+    ready = await all_of(doomed_team.ready() for _ in range(COMMITS))
+    before = site.storage.assert_whole().receipts
+    committing = asyncio.create_task(all_of((doomed_team.commit(one) for one in ready), at_once=16))
+    await eventually(lambda: site.storage.counts().receipts > before + COMMITS // 5, "the load is under way")
+    # When the service is restarted
+    doomed.terminate()
+    assert await doomed.ends() == 0
+    assert not committing.done()
+    await site.processes.again(doomed)
+    # Then every caller has a receipt of its own, and there is one record for each
+    committed: list[Committed] = await committing
+    assert len({one.receipt_id for one in committed}) == COMMITS
+    assert site.storage.assert_whole().receipts == before + COMMITS
