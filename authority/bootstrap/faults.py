@@ -21,11 +21,16 @@ def naming(setting: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.filename is not None:
             raise  # A file's, not the connection's.
         raise DatabaseUnusable(
-            f"the database of {setting} cannot be reached ({error.__cause__ or error}): is it running, and is the URL"
-            " right?"
+            f"the database of {setting} cannot be reached ({_words(error.__cause__ or error)}): is it running, and is the"
+            " URL right?"
         ) from error
     except asyncpg.PostgresError as error:
         raise DatabaseUnusable(
             f"the database of {setting} refuses ({error}): has `authority migrate` been run on it, and are user and"
             " password right?"
         ) from error
+
+
+def _words(cause: BaseException) -> str:
+    """What the cause says; a time that ran out says nothing by itself."""
+    return "no answer in time" if isinstance(cause, TimeoutError) else str(cause) or type(cause).__name__
