@@ -1,0 +1,228 @@
+"""Roles are powers: what each may do to the tables is written here, and everything else is tried and refused.
+
+The owner of the commit function can consume, record and tell, and change nothing else (ADR-328 section 6); the service
+may only execute the function. A role that has a right on some columns of a table has none on the others.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import asyncpg
+import pytest
+
+from authority.postgres.connections import Power
+from authority.postgres.sql import query
+from tests.integration.postgres.superuser import Superuser
+
+ROLES = (
+    "authority_commit",
+    "authority_committer",
+    "authority_propose",
+    "authority_issue",
+    "authority_read",
+    "authority_relay",
+    "authority_admin",
+    "authority_service",
+)
+
+ALLOWED = """
+authority_committer  select  everything
+authority_committer  insert  commit_receipt memory_record outbox audit_event
+authority_committer  update  capability(state,receipt_id) proposal_head(state,receipt_id)
+authority_propose    select  known
+authority_propose    insert  request proposal_head proposal validation_receipt approval_decision audit_event
+authority_propose    update  proposal_head(current_revision,state)
+authority_issue      select  known
+authority_issue      insert  request decision_receipt capability audit_event
+authority_issue      update  capability(state)
+authority_read       select  known
+authority_relay      select  outbox
+authority_admin      select  everything
+authority_admin      insert  issuer_key memory_namespace principal principal_key policy_version tombstone audit_event
+authority_admin      update  issuer_key memory_namespace principal principal_key
+"""
+"""Nobody deletes, nobody truncates; authority_commit and authority_service are not named at all."""
+
+NEVER_READ_BY_THE_SERVICE = {"outbox", "audit_event"}
+ACTIONS = {
+    "select": "select 1 from authority.{table} limit 0",
+    "insert": "insert into authority.{table} default values",
+    "update": "update authority.{table} set {column} = {column} where false",
+    "delete": "delete from authority.{table} where false",
+    "truncate": "truncate authority.{table}",
+}
+
+
+async def tables(superuser: Superuser) -> dict[str, list[str]]:
+    """Every table of the schema with its columns."""
+    rows = await superuser.fetch(
+        """
+        select c.relname, array_agg(a.attname::text order by a.attnum) as columns
+        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and a.attidentity = ''
+        where c.relnamespace = 'authority'::regnamespace and c.relkind = 'r' group by c.relname
+        """
+    )
+    return {row["relname"]: row["columns"] for row in rows}
+
+
+def allowed(all_tables: dict[str, list[str]]) -> set[tuple[str, str, str, str]]:
+    """The table above as (role, action, table, column); the column is empty but for updates."""
+    groups = {"everything": all_tables.keys(), "known": all_tables.keys() - NEVER_READ_BY_THE_SERVICE}
+    found = set()
+    for line in ALLOWED.strip().splitlines():
+        role, action, *names = line.split()
+        for name in [one for given in names for one in groups.get(given, {given})]:
+            table, _, listed = name.partition("(")
+            columns = listed.rstrip(")").split(",") if listed else all_tables[table]
+            found |= {(role, action, table, column if action == "update" else "") for column in columns}
+    return found
+
+
+@asynccontextmanager
+async def acting_as(superuser: Superuser, role: str) -> AsyncIterator[None]:
+    """The superuser has the role's rights and no others."""
+    await superuser.execute(f"set role {role}")
+    try:
+        yield
+    finally:
+        await superuser.execute("reset role")
+
+
+async def may(superuser: Superuser, statement: str) -> bool:
+    """Whether the statement is not refused for want of rights. Nothing that it does stays."""
+    transaction = superuser.transaction()
+    await transaction.start()
+    try:
+        await superuser.execute(statement)
+    except asyncpg.InsufficientPrivilegeError as refused:
+        return "row-level security" in str(refused)  # The tenant wall is judged after the rights.
+    except asyncpg.IntegrityConstraintViolationError:
+        return True
+    finally:
+        await transaction.rollback()
+    return True
+
+
+@pytest.mark.parametrize("role", ROLES)
+async def test_a_role_may_do_what_is_written_and_nothing_else(superuser: Superuser, role: str) -> None:
+    # given every action on every table, and every column for updates
+    all_tables = await tables(superuser)
+    tried = [
+        (action, table, column)
+        for action in ACTIONS
+        for table, columns in all_tables.items()
+        for column in (columns if action == "update" else [""])
+    ]
+
+    # when each is tried in the role, then those succeed that are written above
+    async with acting_as(superuser, role):
+        succeeded = {
+            (role, action, table, column)
+            for action, table, column in tried
+            if await may(superuser, ACTIONS[action].format(table=table, column=column))
+        }
+    assert succeeded == {entry for entry in allowed(all_tables) if entry[0] == role}
+    assert len(tried) > 250
+
+
+async def test_only_the_commit_role_may_commit(superuser: Superuser) -> None:
+    statement = "select * from authority.commit('{}', now(), interval '1 day', 'test')"
+    able = set()
+    for role in ROLES:
+        async with acting_as(superuser, role):
+            if await may(superuser, statement):
+                able.add(role)
+    assert able == {"authority_commit", "authority_committer"}, "its owner may too, and nobody can become its owner"
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "create table authority.mine ()",
+        "create function authority.mine() returns int language sql as 'select 1'",
+        "create or replace function authority.reason_rank(reason text) returns integer language sql as 'select 1'",
+        "alter function authority.commit owner to pg_monitor",
+        "alter table authority.commit_receipt disable row level security",
+        "drop policy tenant_wall on authority.commit_receipt",
+        "alter table authority.commit_receipt drop constraint commit_receipt_one_per_proposal",
+        "grant authority_committer to current_user",
+        "alter role authority_commit bypassrls",
+        "create role mine",
+        "copy authority.principal to program 'true'",
+        "select pg_read_file('PG_VERSION')",
+    ],
+)
+async def test_no_role_can_get_around_the_rest(superuser: Superuser, role: str, statement: str) -> None:
+    async with acting_as(superuser, role):
+        assert not await may(superuser, statement)
+
+
+@pytest.mark.parametrize(
+    ("role", "able"),
+    [
+        ("authority_commit", False),
+        ("authority_committer", False),
+        ("authority_read", False),
+        ("authority_relay", False),
+        ("authority_propose", True),
+        ("authority_issue", True),
+        ("authority_admin", True),
+    ],
+)
+async def test_who_draws_sequences(superuser: Superuser, role: str, *, able: bool) -> None:
+    async with acting_as(superuser, role):
+        assert await may(superuser, "select nextval('authority.decision_sequence')") is able
+        assert not await may(superuser, "select setval('authority.decision_sequence', 1)")
+
+
+async def test_no_role_is_more_than_its_rights(superuser: Superuser) -> None:
+    # given all roles of ours, then none may log in by itself, none bypasses the tenant wall, none owns a table
+    rows = await superuser.fetch(
+        """
+        select rolname from pg_roles
+        where rolname like 'authority\\_%'
+          and (rolsuper or rolcreaterole or rolcreatedb or rolcanlogin or rolreplication or rolbypassrls or rolinherit)
+        union
+        select pg_get_userbyid(relowner) from pg_class
+        where relnamespace = 'authority'::regnamespace and pg_get_userbyid(relowner) like 'authority\\_%'
+        """
+    )
+    assert [row["rolname"] for row in rows] == []
+    found = await superuser.fetch("select rolname from pg_roles where rolname like 'authority\\_%'")
+    assert {row["rolname"] for row in found} == set(ROLES)
+
+
+async def test_the_service_takes_on_its_powers_and_no_other(superuser: Superuser) -> None:
+    # given a session of the service, which inherits nothing
+    await superuser.execute("set session authorization authority_service")
+    try:
+        able = {role for role in ROLES if await may(superuser, f"set local role {role}")}
+    finally:
+        await superuser.execute("reset session authorization")
+
+    # then it may become what it needs for its work, and never the committer or the administrator
+    powers = {power.value for power in Power if power is not Power.ADMIN}
+    assert able == powers | {"authority_relay", "authority_service"}
+
+
+async def test_the_commit_function_is_its_owners_and_looks_nowhere_else(superuser: Superuser) -> None:
+    row = await superuser.fetchrow(
+        """
+        select pg_get_userbyid(proowner) as owner, prosecdef, proconfig from pg_proc
+        where pronamespace = 'authority'::regnamespace and proname = 'commit'
+        """
+    )
+    assert row
+    assert (row["owner"], row["prosecdef"]) == ("authority_committer", True)
+    assert "search_path=authority, pg_temp" in row["proconfig"]
+
+
+async def test_the_registry_is_asked_by_the_roles_that_read_it(superuser: Superuser) -> None:
+    able = set()
+    statement = query("active_key").replace("$1", "''").replace("$2", "''::bytea").replace("$3", "''")
+    for role in ROLES:
+        async with acting_as(superuser, role):
+            if await may(superuser, statement):
+                able.add(role)
+    assert able == {"authority_read", "authority_issue"}

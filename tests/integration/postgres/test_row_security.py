@@ -1,0 +1,175 @@
+"""The second tenant wall: a row of a tenant that the transaction did not name is not there, whoever asks for all."""
+
+from collections.abc import AsyncIterator
+
+import asyncpg
+import pytest
+
+from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
+from authority.postgres.registry import PostgresRegistry
+from tests.integration.postgres.superuser import Superuser
+from tests.integration.postgres.test_rights import acting_as
+from tests.world.authority import Authority
+from tests.world.world import World
+
+READERS = ("authority_committer", "authority_propose", "authority_issue", "authority_read", "authority_admin")
+GLOBAL = {"policy_version", "issuer_key"}
+
+
+@pytest.fixture(scope="module")
+async def tenants(authority: Authority) -> tuple[World, World]:
+    """Two tenants, each with a row in every table."""
+    worlds = (await World.begin(authority), await World.begin(authority))
+    for world in worlds:
+        issued, _ = await world.committed(by=world.agent)
+        await authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
+    return worlds
+
+
+@pytest.fixture
+async def walled(superuser: Superuser, tenants: tuple[World, World]) -> list[str]:
+    """Every table that has a tenant."""
+    rows = await superuser.fetch(
+        "select relname from pg_class where relnamespace = 'authority'::regnamespace and relkind = 'r'"
+    )
+    return [row["relname"] for row in rows if row["relname"] not in GLOBAL]
+
+
+async def seen(superuser: Superuser, table: str, tenant: str | None) -> set[str]:
+    """The tenants whose rows a transaction that named this one gets, when its query asks for all."""
+    async with superuser.transaction():
+        if tenant is not None:
+            await superuser.execute("select set_config('authority.tenants', $1, true)", tenant)
+        rows = await superuser.fetch(f"select distinct tenant from authority.{table}")  # noqa: S608 - names of our own
+    return {row["tenant"] for row in rows}
+
+
+@pytest.mark.parametrize("role", READERS)
+async def test_a_role_sees_the_named_tenants_and_no_others(
+    superuser: Superuser, tenants: tuple[World, World], walled: list[str], role: str
+) -> None:
+    one, other = (str(world.tenant) for world in tenants)
+    hidden = {"outbox", "audit_event"} if role not in {"authority_committer", "authority_admin"} else set()
+    async with acting_as(superuser, role):
+        for table in set(walled) - hidden:
+            assert await seen(superuser, table, None) == set(), table
+            assert await seen(superuser, table, "") == set(), table
+            assert await seen(superuser, table, one) == {one}, table
+            assert await seen(superuser, table, f"{one},{other}") == {one, other}, table
+            assert await seen(superuser, table, one.removesuffix("1")) <= {one.removesuffix("1")}, table
+            assert await seen(superuser, table, "test|%") == set(), table
+
+
+async def test_the_relay_alone_sees_the_outbox_of_all(superuser: Superuser, tenants: tuple[World, World]) -> None:
+    async with acting_as(superuser, "authority_relay"):
+        assert {str(world.tenant) for world in tenants} <= await seen(superuser, "outbox", None)
+
+
+@pytest.mark.parametrize(
+    ("role", "table"),
+    [
+        ("authority_propose", "request"),
+        ("authority_propose", "proposal_head"),
+        ("authority_propose", "proposal"),
+        ("authority_propose", "validation_receipt"),
+        ("authority_propose", "approval_decision"),
+        ("authority_issue", "decision_receipt"),
+        ("authority_issue", "capability"),
+        ("authority_committer", "commit_receipt"),
+        ("authority_committer", "memory_record"),
+        ("authority_committer", "outbox"),
+        ("authority_admin", "principal"),
+        ("authority_admin", "principal_key"),
+        ("authority_admin", "memory_namespace"),
+        ("authority_admin", "tombstone"),
+    ],
+)
+async def test_nobody_writes_for_a_tenant_that_was_not_named(
+    superuser: Superuser, tenants: tuple[World, World], role: str, table: str
+) -> None:
+    # given a row of one tenant, taken out of the table by one who may
+    one, other = (str(world.tenant) for world in tenants)
+    row = await superuser.fetchval(
+        f"select to_jsonb(t) from authority.{table} t where tenant = $1 limit 1",  # noqa: S608 - names of our own
+        other,
+    )
+    insert = f"insert into authority.{table} select * from jsonb_populate_record(null::authority.{table}, $1)"  # noqa: S608
+
+    # when another tenant is named, then it is refused by the wall, before any key could refuse it
+    async with acting_as(superuser, role), superuser.transaction():
+        await superuser.execute("select set_config('authority.tenants', $1, true)", one)
+        with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
+            async with superuser.transaction():
+                await superuser.execute(insert, row)
+
+
+@pytest.mark.parametrize(
+    ("role", "table"),
+    [
+        ("authority_propose", "proposal_head"),
+        ("authority_issue", "capability"),
+        ("authority_committer", "capability"),
+        ("authority_committer", "proposal_head"),
+        ("authority_admin", "principal"),
+        ("authority_admin", "memory_namespace"),
+    ],
+)
+async def test_nobody_changes_a_row_of_a_tenant_that_was_not_named(
+    superuser: Superuser, tenants: tuple[World, World], role: str, table: str
+) -> None:
+    one, other = (str(world.tenant) for world in tenants)
+    column = "mode" if table == "memory_namespace" else "state"
+    change = f"update authority.{table} set {column} = {column} where tenant = $1"  # noqa: S608 - names of our own
+    async with acting_as(superuser, role), superuser.transaction():
+        await superuser.execute("select set_config('authority.tenants', $1, true)", one)
+        assert await superuser.execute(change, other) == "UPDATE 0"
+        assert await superuser.execute(change, one) != "UPDATE 0"
+
+
+# --- one backend for all ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def one_backend(module_database: str) -> AsyncIterator[Database]:
+    """A pool of a single connection: whoever borrows it has the backend of whoever had it before."""
+    database = Database(await connect_pool(PoolSettings(module_database, Power.READ, most=1)))
+    yield database
+    await database.close()
+
+
+async def test_c08_two_tenants_on_one_backend_see_each_its_own(
+    one_backend: Database, tenants: tuple[World, World]
+) -> None:
+    backends, found = set(), []
+    for world in (*tenants, *tenants):
+        async with one_backend.transaction(world.tenant, read_only=True) as connection:
+            backends.add(connection.get_server_pid())
+            rows = await connection.fetch("select distinct tenant from authority.proposal")
+            found.append({row["tenant"] for row in rows})
+    assert found == [{str(world.tenant)} for world in (*tenants, *tenants)]
+    assert len(backends) == 1
+
+
+async def test_c08_the_tenant_is_forgotten_with_the_transaction(
+    one_backend: Database, tenants: tuple[World, World]
+) -> None:
+    # given a backend that served a tenant by a transaction, by one that failed, by a function that names the tenant
+    world, _ = tenants
+    async with one_backend.transaction(world.tenant) as connection:
+        assert await connection.fetchval("select count(*) from authority.principal") > 0
+    assert await forgotten(one_backend)
+    with pytest.raises(ZeroDivisionError):
+        async with one_backend.transaction(world.tenant):
+            raise ZeroDivisionError
+    assert await forgotten(one_backend)
+    assert await PostgresRegistry(one_backend).active_key(world.tenant, world.service.ref, world.service.key_id)
+    assert await forgotten(one_backend)
+
+
+async def forgotten(database: Database) -> bool:
+    """Whether the next borrower sees nobody's rows."""
+    async with database.pool.acquire() as connection:
+        assert not connection.is_in_transaction()
+        named = await connection.fetchval("select current_setting('authority.tenants', true)")
+        count = await connection.fetchval("select count(*) from authority.principal")
+    return not named and count == 0
