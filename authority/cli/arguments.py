@@ -1,6 +1,7 @@
 """The arguments that several commands share, and how their texts are read."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -12,7 +13,8 @@ from authority.domain.shape import ID_RULE, is_id, is_instant
 
 Ref = TypeVar("Ref", TenantRef, PrincipalRef)
 
-_DIGEST_BYTES = 32
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_tenant(text: str) -> TenantRef:
@@ -42,10 +44,9 @@ def parse_instant(text: str) -> Instant:
         raise typer.BadParameter(f"{text!r} names no zone: add Z for UTC")
     if moment.microsecond % 1000:
         raise typer.BadParameter(f"{text!r} is finer than a millisecond")
-    since_epoch = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    instant = Instant((since_epoch.days * 86_400 + since_epoch.seconds) * 1_000 + since_epoch.microseconds // 1_000)
+    instant = Instant((moment - _EPOCH) // timedelta(milliseconds=1))
     if not is_instant(instant):
-        raise typer.BadParameter(f"{text!r} lies before 1970")
+        raise typer.BadParameter(f"{text!r} does not lie between the years 1970 and 9999")
     return instant
 
 
@@ -61,21 +62,16 @@ def parse_signature(text: str) -> bytes:
 
 def parse_digest(text: str) -> bytes:
     """`sha256:` and 64 hexadecimal digits. Raises BadParameter."""
-    try:
-        digest = bytes.fromhex(text.removeprefix("sha256:"))
-    except ValueError:
-        digest = b""
-    if len(digest) != _DIGEST_BYTES or not text.startswith("sha256:") or text != text.lower():
+    if _DIGEST.fullmatch(text) is None:
         raise typer.BadParameter(f"{text!r} is not sha256: and 64 lowercase hexadecimal digits")
-    return digest
+    return bytes.fromhex(text.removeprefix("sha256:"))
 
 
 def iso(instant: Instant | None) -> str:
     """The instant as people read it; empty for None."""
     if instant is None:
         return ""
-    moment = datetime.fromtimestamp(instant / 1_000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return (_EPOCH + timedelta(milliseconds=instant)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _hex(text: str, size: int) -> bytes:

@@ -87,8 +87,9 @@ def _text(source: str) -> str:
         else:
             with Path(source).open("rb") as file:
                 data = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise Misused(f"--json is neither JSON that begins with a brace nor a file ({error.strerror})") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Misused(f"--json is neither JSON that begins with a brace nor a file ({why})") from None
     if len(data) > _MOST_BYTES:
         raise Misused(f"--json has more than {_MOST_BYTES:,} bytes")
     try:

@@ -58,10 +58,12 @@ def trace_of(error: Exception) -> str:
 
 
 def _with_hint(error: typer.TyperException) -> str:
-    """Typer's own sentences, with the command whose help says more."""
-    sentence = error.format_message().replace("Value error, ", "")
+    """Our own sentences as they are; Typer's in one line, with the command whose help says more."""
     context = getattr(error, "ctx", None)
-    return f"{sentence} (see {context.command_path} --help)" if sentence and context is not None else sentence
+    if context is None:
+        return error.format_message()
+    sentence = " ".join(error.format_message().replace("Value error, ", "").split())
+    return f"{sentence} (see {context.command_path} --help)" if sentence else ""
 
 
 def _unexpected(error: Exception) -> str:

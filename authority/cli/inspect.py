@@ -1,6 +1,7 @@
 """`authority inspect`: what a statement says, and whether that may be believed."""
 
 import asyncio
+import contextlib
 import errno
 import sys
 from collections.abc import Iterator, Mapping
@@ -31,7 +32,7 @@ from authority.signing.statement_forms import MOST_BYTES, NotAStatement, find_st
 from capability_authority.client import AuthorityError, CapabilityAuthority
 from capability_authority.client.rpcs import rpc_named
 
-_STYLES = {Verdict.VALID: "green", Verdict.INVALID: "bold red", Verdict.UNKNOWN: "yellow"}
+STYLES = {Verdict.VALID: "green", Verdict.INVALID: "bold red", Verdict.UNKNOWN: "yellow"}
 _KEY_SET_BYTES = 4 * 1024 * 1024
 _SHOWN_CHARACTERS = 80
 _NO_FILES_NAME = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
@@ -116,10 +117,18 @@ def _stored_keys(file: Path) -> Message:
         text = opened.read(_KEY_SET_BYTES + 1)
     if len(text) > _KEY_SET_BYTES:
         raise Refused(f"--key-set: {file} has more than {_KEY_SET_BYTES:,} bytes")
-    try:
-        return Parse(text, rpc_named("GetKeySet").response_class())
-    except (ParseError, ValueError, RecursionError):
-        raise Refused(f"--key-set: {file} is not the JSON of a GetKeySet answer") from None
+    response = rpc_named("GetKeySet").response_class()
+    with contextlib.suppress(ParseError, ValueError, RecursionError):
+        Parse(text, response)
+    if not _issuer_of(response):
+        raise Refused(f"--key-set: {file} is not the JSON of a GetKeySet answer")
+    return response
+
+
+def _issuer_of(key_set: Message) -> str:
+    """By its name alone: the type of the message is the client's."""
+    issuer: str = getattr(key_set, "issuer", "")
+    return issuer
 
 
 async def _served_keys(data: Path) -> Message:
@@ -133,7 +142,7 @@ async def _served_keys(data: Path) -> Message:
 
 def _judge(statement: Statement, keys: Message, issuer: str | None) -> Judgement:
     try:
-        return judge(statement, keys, issuer if issuer is not None else getattr(keys, "issuer", ""))
+        return judge(statement, keys, _issuer_of(keys) if issuer is None else issuer)
     except KeySetUnusable as error:
         raise Refused(f"the key set cannot be used: {error}") from None
 
@@ -170,7 +179,7 @@ def _show(description: Description, judgement: Judgement) -> None:
 
 
 def _verdict(judgement: Judgement) -> Text:
-    text = Text(judgement.verdict.value.upper(), style=_STYLES[judgement.verdict])
+    text = Text(judgement.verdict.value.upper(), style=STYLES[judgement.verdict])
     return text.append(f": {printable(judgement.because)}", style="default")
 
 

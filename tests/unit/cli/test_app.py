@@ -1,0 +1,107 @@
+"""The program as a whole: its help, its version, and how it refuses what it does not understand."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+
+import pytest
+from typer.main import get_command
+
+from authority.cli.app import app
+from tests.unit.cli.running import ran
+
+COMMANDS = {
+    "serve", "demo", "migrate", "principals", "namespaces", "policies", "keys", "call", "inspect",
+    "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
+    "policies check", "policies load", "policies list", "policies activate", "keys list", "keys rotate", "keys revoke",
+}  # fmt: skip
+
+
+def commands(name: str = "", node: object = None) -> Iterator[tuple[str, object]]:
+    """Every command by its words, groups too."""
+    node = node or get_command(app)
+    for word, child in getattr(node, "commands", {}).items():
+        path = f"{name} {word}".strip()
+        yield path, child
+        yield from commands(path, child)
+
+
+def test_the_commands_are_these() -> None:
+    assert {name for name, _ in commands()} == COMMANDS
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    result = ran(capsys, *name.split(), "--help")
+
+    assert result.code == 0
+    assert f"authority {name}" in result.out
+    assert result.err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), sorted(commands()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_every_command_and_argument_has_a_word_of_help(name: str, command: object) -> None:
+    assert getattr(command, "help", None), name
+    for parameter in getattr(command, "params", []):
+        assert getattr(parameter, "help", None), (name, parameter.name)
+
+
+def test_the_version_is_the_distributions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(capsys, "--version").out == f"authority {version('capability-authority')}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["bogus"], "No such command 'bogus'. (see authority --help)"),
+        (["serve", "--bogus"], "No such option: --bogus (see authority serve --help)"),
+        (["keys", "rotate"], "Missing argument 'purpose'."),
+        (["keys", "rotate", "bogus"], "Invalid value for 'purpose': 'bogus' is not one of 'capability', 'grant',"),
+        (["keys", "revoke", "x"], "Invalid value for 'KEY_ID': 'x' is not sha256: and 64"),
+        (["principals", "list"], "Missing option '--tenant'. (see authority principals list --help)"),
+        (["principals", "list", "--tenant", "x"], "Invalid value for '--tenant': 'x' is not NAMESPACE|ID"),
+        (["keys", "rotate", "grant", "--namespace", "x"], "--namespace needs --tenant"),
+        (["principals", "revoke", "--tenant", "a|b"], "name either --principal or --key"),
+    ],
+)
+def test_what_it_does_not_understand_is_one_sentence(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = ran(capsys, *arguments)
+
+    assert result.code == 2
+    assert result.sentence.startswith(sentence)
+    assert result.out == ""
+
+
+def test_without_a_command_it_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    result = ran(capsys)
+
+    assert result.code == 2
+    assert "Usage: authority" in result.out
+    assert result.err == ""
+
+
+def test_python_runs_it_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "authority.cli", "--version"], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.startswith("authority ")
+
+
+def test_a_reader_that_goes_away_is_no_defect() -> None:
+    # Given a pipe that nobody reads
+    with subprocess.Popen(
+        [sys.executable, "-m", "authority.cli", "--version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+
+        # When the program writes, then it ends quietly
+        assert process.stderr.read() == b""
+        assert process.wait() == 1
