@@ -20,9 +20,9 @@ def naming(setting: str) -> Iterator[None]:
     except (DependencyUnavailable, OSError, asyncpg.InterfaceError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise  # A file's, not the connection's.
+        cause = _words(error.__cause__ or error)
         raise DatabaseUnusable(
-            f"the database of {setting} cannot be reached ({_words(error.__cause__ or error)}): is it running, and is the"
-            " URL right?"
+            f"the database of {setting} cannot be reached ({cause}): is it running, and is the URL right?"
         ) from error
     except asyncpg.PostgresError as error:
         raise DatabaseUnusable(
