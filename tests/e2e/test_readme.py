@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CLIENT_README = (ROOT / "clients/python/README.md").read_text(encoding="utf-8")
-AUTHORITY = Path(sys.executable).with_name("authority")
+AUTHORITY = str(Path(sys.executable).with_name("authority"))
 
 
 @pytest.fixture(scope="module")
