@@ -1,11 +1,10 @@
 """How an operator's command finds its authority and runs on it."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
-
-import typer
 
 from authority.bootstrap.operator import Operator, open_operator
 from authority.cli.endpoint import DEFAULT_DATA, find_endpoint, is_served
@@ -45,10 +44,9 @@ def confirm(warning: str, *, yes: bool) -> None:
     if yes:
         return
     note(warning)
-    try:
-        agreed = typer.confirm("Go on?", err=True)
-    except typer.Abort:
-        note("")  # The question has no answer, and no line end either.
-        agreed = False
-    if not agreed:
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        note("")  # The question's line is still open.
+    if answer.strip().lower() not in ("y", "yes"):
         raise Refused("nothing was changed; --yes agrees without a question")
