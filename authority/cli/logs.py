@@ -44,6 +44,6 @@ def log_as(settings: Settings) -> None:
 def _rendering(log_format: str) -> list[Processor]:
     if log_format == "json":
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    # Not the formatter that shows the values of variables: content, statements and keys never enter logs (semantics §9).
+    # Not the one that shows the values of variables: content, statements and keys never enter logs (semantics §9).
     formatter = structlog.dev.plain_traceback
     return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=formatter)]

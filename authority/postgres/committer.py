@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import traceback
 from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
@@ -89,9 +90,12 @@ class PostgresCommitter:
         self._waiters[key] -= 1
         if not self._waiters[key]:
             del self._waiters[key]
-        # Looked at here, because the caller may have gone away: a fault nobody waits for is still told.
+        # Looked at here, because the caller may have gone away: a fault nobody waits for is still told. Not in the
+        # driver's words, which may quote the row (semantics §9).
         if not task.cancelled() and (error := task.exception()):
-            _log.error("commit failed", exc_info=error)
+            frames = traceback.extract_tb(error.__traceback__)
+            raised_at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+            _log.error("commit failed", error=type(error).__name__, raised_at=raised_at)
 
     async def _see_through(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
         """Asks until there is an outcome or the caller's deadline, less a margin, has come.
