@@ -1,5 +1,6 @@
 """Connections to PostgreSQL: one pool for each power, and transactions behind the tenant wall."""
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -23,6 +24,7 @@ Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 
 _EPOCH_2000_MS = 946_684_800_000
 _CONNECT_TIMEOUT_S = 5.0
+_GIVE_BACK_WITHIN_S = 0.5
 
 
 class Power(Enum):
@@ -135,15 +137,39 @@ class Database:
         it would silently turn the COMMIT into a ROLLBACK (case C04).
         """
         with _told_as_faults():
-            async with self.pool.acquire() as connection, connection.transaction(readonly=read_only):
-                await connection.execute(query("name_tenant"), str(tenant))
-                yield connection
+            async with self._borrowed() as connection:
+                transaction = connection.transaction(readonly=read_only)
+                await transaction.start()
+                try:
+                    await connection.execute(query("name_tenant"), str(tenant))
+                    yield connection
+                except Exception:
+                    await transaction.rollback()
+                    raise
+                await transaction.commit()
 
     async def ask(self, sql: str, *arguments: object) -> asyncpg.Record | None:
         """The first row of one statement that needs no tenant, or names it itself."""
         with _told_as_faults():
-            return await self.pool.fetchrow(sql, *arguments)
+            async with self._borrowed() as connection:
+                return await connection.fetchrow(sql, *arguments)
 
     async def close(self) -> None:
         """Closes every connection once it is given back."""
         await self.pool.close()
+
+    @contextlib.asynccontextmanager
+    async def _borrowed(self) -> AsyncIterator[Connection]:
+        """A connection. A borrower that is cancelled is let go in time, even when the server hangs.
+
+        The driver then asks the server to cancel the statement, rolls back and waits for both without end: a call
+        would outlive its own deadline.
+        """
+        async with self.pool.acquire() as connection:
+            try:
+                yield connection
+            except asyncio.CancelledError:
+                with contextlib.suppress(Exception):
+                    # When it takes longer the connection is dropped.
+                    await self.pool.release(connection, timeout=_GIVE_BACK_WITHIN_S)
+                raise
