@@ -105,6 +105,3 @@ DataFolder = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON document.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Tenant = Annotated[TenantRef, typer.Option("--tenant", parser=parse_tenant, metavar="NS|ID", help=TENANT_HELP)]
-OptionalTenant = Annotated[
-    TenantRef | None, typer.Option("--tenant", parser=parse_tenant, metavar="NS|ID", help=TENANT_HELP)
-]

@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 import pytest
 
 from authority.cli.child import served as served_in_a_child
+from authority.cli.endpoint import find_endpoint
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.policy.bundle import default_bundle
+from authority.postgres.provision import ensure_database
 from authority.signing.possession import registration_message
 from capability_authority.client import Credentials
 from tests.e2e.commands import authority
@@ -67,6 +69,29 @@ def proposed(run: Run, content: str, namespace: str = "office/workflow") -> dict
 def test_migrating_again_changes_nothing(run: Run) -> None:
     assert told(run, "migrate") == {"applied": []}
     assert run("migrate").out == "the database was at this version already\n"
+
+
+def test_a_new_database_is_made_ready_by_migrate_alone(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Given an empty database of the operator's own
+    url = ensure_database(find_endpoint(data).admin_database_url, "empty")
+    monkeypatch.setenv("AUTHORITY_ADMIN_DATABASE_URL", url)
+    monkeypatch.chdir(data)
+
+    # When it is used too early, then the remedy is named
+    early = ran(capsys, "keys", "list")
+    assert early.code == 1
+    assert "has `authority migrate` been run on it" in early.sentence
+
+    # When it is migrated, then it can be used, and migrating again changes nothing
+    first, second = ran(capsys, "migrate", "--json"), ran(capsys, "migrate", "--json")
+    assert first.document["applied"]
+    assert second.document["applied"] == []
+    assert ran(capsys, "keys", "list", "--json").document == []
+    made = ran(capsys, "keys", "rotate", "receipt", "--json").document
+    assert Path(made["folder"]) == Path("keys")
+    assert [key["key_id"] for key in ran(capsys, "keys", "list", "--json").document] == [made["key"]["key_id"]]
 
 
 # --- principals ------------------------------------------------------------------------------------------------------
