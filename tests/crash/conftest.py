@@ -55,7 +55,7 @@ async def crash_tenant(site: Site) -> Tenant:
 async def doomed(site: Site) -> AsyncIterator[ServiceProcess]:
     """A process that may be killed. It has ended after the test, and so has whatever was started in its place."""
     try:
-        yield await site.processes.serving(**DOOMED)
+        yield await site.processes.serving(DOOMED)
     finally:
         await site.proxy.let_pass()
         site.processes.clear_away()

@@ -39,19 +39,19 @@ class ServiceProcess:
         self.log = log
 
     @classmethod
-    def start(cls, folder: Path, settings: Mapping[str, str], *, address: str = "", python_path: str = "") -> Self:
-        """Starts it; ask `serving` when it can be called. Settings are environment variables, and all there are.
+    def start(cls, folder: Path, environment: Mapping[str, str], *, address: str = "") -> Self:
+        """Starts it; ask `serving` when it can be called.
 
         It ends with the test run, even when that is killed.
         """
         address = address or f"127.0.0.1:{free_port()}"
-        environment = {"HOME": str(folder), "PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": python_path}
+        bare = {"HOME": str(folder), "PATH": os.defpath, "LANG": "C.UTF-8"}
         log = folder / f"service-{address.rpartition(':')[2]}.log"
         with log.open("ab") as output:
             popen = subprocess.Popen(
                 [sys.executable, *COMMAND],
                 cwd=folder,
-                env={**environment, **settings, "AUTHORITY_LISTEN": address},
+                env={**bare, **environment, "AUTHORITY_LISTEN": address},
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -131,31 +131,36 @@ class Processes:
         self._settings = settings
         self._started: list[ServiceProcess] = []
 
-    def start(self, *, address: str = "", python_path: str = "", **settings: str) -> ServiceProcess:
-        """Starts one more; `settings` are the names of `authority.config`, in lower case."""
-        given = {f"AUTHORITY_{name.upper()}": value for name, value in settings.items()}
-        process = ServiceProcess.start(
-            self._folder, {**self._settings, **given}, address=address, python_path=python_path
-        )
+    def start(
+        self,
+        settings: Mapping[str, str] | None = None,
+        *,
+        address: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> ServiceProcess:
+        """Starts one more; `settings` are named as in `authority.config`."""
+        given = {f"AUTHORITY_{name.upper()}": value for name, value in (settings or {}).items()}
+        everything = {**self._settings, **(environment or {}), **given}
+        process = ServiceProcess.start(self._folder, everything, address=address)
         self._started.append(process)
         return process
 
-    async def serving(self, *, address: str = "", **settings: str) -> ServiceProcess:
+    async def serving(self, settings: Mapping[str, str] | None = None, *, address: str = "") -> ServiceProcess:
         """Starts one more, and returns once it serves."""
-        process = self.start(address=address, **settings)
+        process = self.start(settings, address=address)
         await process.serving()
         return process
 
-    async def serving_many(self, count: int, **settings: str) -> tuple[ServiceProcess, ...]:
+    async def serving_many(self, count: int) -> tuple[ServiceProcess, ...]:
         """Starts so many at once, and returns once all serve."""
-        started = tuple(self.start(**settings) for _ in range(count))
+        started = tuple(self.start() for _ in range(count))
         for process in started:
             await process.serving()
         return started
 
-    async def again(self, ended: ServiceProcess, **settings: str) -> ServiceProcess:
+    async def again(self, ended: ServiceProcess) -> ServiceProcess:
         """Starts one where another has ended, at the same address."""
-        return await self.serving(address=ended.address, **settings)
+        return await self.serving(address=ended.address)
 
     def clear_away(self) -> None:
         """Ends all that still run."""

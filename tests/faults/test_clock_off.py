@@ -1,0 +1,37 @@
+"""A machine whose clock is off the database's: times cannot be judged there, so nothing is committed there."""
+
+from pathlib import Path
+
+import pytest
+
+from capability_authority.client import Unavailable
+from tests.faults.conftest import Site
+from tests.installation import clock_off
+from tests.installation.storage import Storage
+from tests.installation.team import ONCE, Team, refused, team_at
+
+
+@pytest.mark.parametrize("offset_ms", [8_000, -8_000])
+async def test_b15_a_clock_off_by_more_than_the_bound_is_unavailable_until_it_is_right(
+    site: Site, patient: Team, broken_storage: Storage, tmp_path: Path, offset_ms: int
+) -> None:
+    # Given a process whose clock can be put off, and one whose clock is right
+    clock = tmp_path / "clock"
+    clock.write_text("0")
+    (folder,) = clock_off.__path__
+    process = site.processes.start(environment={"PYTHONPATH": folder, "CLOCK_OFF": str(clock)})
+    await process.serving()
+    async with team_at(process.address, patient.tenant, retries=ONCE, within_s=2.0) as team:
+        first, second = await team.ready(), await team.ready()
+        assert not (await team.commit(first)).replayed
+        before = broken_storage.dump()
+        # When its clock is off by more than the bound
+        clock.write_text(str(offset_ms))
+        # Then commits there may be tried again elsewhere, and nothing happened
+        assert (await refused(team.commit(second), Unavailable)).failure.retry_delay
+        assert broken_storage.dump() == before
+        # And what is settled is still answered
+        assert (await team.commit(first)).replayed
+        # And once the clock is right the same key succeeds
+        clock.write_text("0")
+        assert not (await team.commit(second)).replayed

@@ -1,0 +1,152 @@
+"""PostgreSQL away, hung or failing: UNAVAILABLE with RetryInfo, nothing internal in the text, nothing half done."""
+
+import asyncio
+import time
+
+import grpc
+import pytest
+
+from capability_authority.client import AuthorityError, InternalFault, Unavailable
+from capability_authority.v1.capability_service_pb2 import CommitValidatedRequest, GetCommitReceiptRequest
+from tests.faults.conftest import Site
+from tests.installation.gates import WRITES, failing, gate
+from tests.installation.processes import eventually
+from tests.installation.storage import Storage
+from tests.installation.team import ONCE, Ready, Team, refused, team_at
+from tests.installation.wire import Wire
+from tests.integration.rpc.running import Failure
+
+NO_SPACE, BAD_ROW = "53100", "23514"
+
+
+def _commit_of(ready: Ready) -> CommitValidatedRequest:
+    request = CommitValidatedRequest(capability=ready.capability.statement)
+    request.presentation.content = ready.content
+    request.presentation.media_type = ready.capability.terms.media_type
+    request.presentation.commit_idempotency_key = ready.key
+    return request
+
+
+def _assert_unavailable(failure: Failure) -> None:
+    assert (failure.code, failure.reason) == (grpc.StatusCode.UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
+    assert failure.retry is not None
+    assert 0 < failure.retry.retry_delay.ToMilliseconds() <= 5_000
+
+
+@pytest.mark.parametrize("way", ["killed", "paused"])
+async def test_a13_a_commit_without_a_database_is_unavailable_and_then_executes(
+    site: Site, patient: Team, wire: Wire, way: str
+) -> None:
+    # Given a capability, and a database that has crashed or hangs
+    ready = await patient.ready()
+    site.postgres.kill() if way == "killed" else site.postgres.pause()
+    # When it is committed, and when anything is read
+    refusals = [
+        await wire.refused("CommitValidated", _commit_of(ready)),
+        await wire.refused("GetCommitReceipt", GetCommitReceiptRequest(commit_idempotency_key=ready.key)),
+    ]
+    # Then both may be tried again, which is all that is said
+    for refusal in refusals:
+        _assert_unavailable(refusal)
+    # And once the database is back the same key executes: a failure was not stored as its answer
+    site.postgres.resume() if way == "paused" else await asyncio.to_thread(site.postgres.restart)
+    committed = await patient.commit(ready)
+    assert not committed.replayed
+    assert (await patient.commit(ready)).receipt.statement == committed.receipt.statement
+
+
+async def test_c01_a_database_that_hangs_inside_a_commit_leaves_it_unknown_until_asked_again(
+    site: Site, patient: Team, wire: Wire
+) -> None:
+    # Given a commit inside the database, which hangs from then on
+    ready = await patient.ready()
+    with gate(site.installation.admin_url, "memory_record") as closed:
+        running = asyncio.create_task(wire.refused("CommitValidated", _commit_of(ready)))
+        await eventually(lambda: len(closed.waiting()) == 1, "the call is inside the database")
+        site.postgres.pause()
+        # When the time for the call is over, then its outcome is unknown, and it may be tried again
+        _assert_unavailable(await running)
+        # And once the database goes on, so does the commit, and the same key finds it
+        site.postgres.resume()
+        closed.open()
+        assert (await patient.commit(ready)).replayed
+
+
+async def test_a13_no_verb_says_more_than_that_it_is_unavailable(site: Site, patient: Team, impatient: Team) -> None:
+    # Given a ground to issue on, and a database that has crashed
+    ground = await patient.ground()
+    ready = await patient.issue(ground)
+    site.postgres.kill()
+    # When anything is asked for, then it is unavailable
+    calls = [
+        impatient.ground(),
+        impatient.service.validate(ground.proposal),
+        impatient.service.evaluate_policy(ground.proposal),
+        impatient.issue(ground, "another"),
+        impatient.commit(ready),
+        impatient.admin.decide(ground.proposal, "approve"),
+        impatient.user.get_proposal(ground.proposal.proposal_id),
+    ]
+    for call in calls:
+        assert (await refused(call, Unavailable)).failure.retry_delay
+    # And a patient caller never notices, while the service goes on without a restart
+    committing = asyncio.create_task(patient.commit(ready))
+    await asyncio.to_thread(site.postgres.restart)
+    assert not (await committing).replayed
+
+
+@pytest.mark.parametrize("way", ["away", "hung"])
+async def test_the_service_does_not_start_without_a_database_and_says_why(site: Site, whole: None, way: str) -> None:
+    # Given a database that has crashed or hangs
+    site.postgres.kill() if way == "away" else site.postgres.pause()
+    # When the service is started
+    process = site.processes.start()
+    # Then it ends by itself with a sentence that names the setting, and no password
+    assert await process.ends() == 1
+    (sentence,) = process.said.splitlines()
+    assert "AUTHORITY_DATABASE_URL" in sentence
+    assert ":installation@" not in sentence
+
+
+@pytest.mark.parametrize(("table", "event"), WRITES)
+@pytest.mark.parametrize("sqlstate", [NO_SPACE, BAD_ROW])
+async def test_a05_g15_a_write_that_fails_leaves_nothing_and_burns_nothing(
+    site: Site, patient: Team, broken_storage: Storage, table: str, event: str, sqlstate: str
+) -> None:
+    # Given a capability, and one write of the commit that will fail
+    ready = await patient.ready()
+    before = broken_storage.dump()
+    async with team_at(site.service.address, patient.tenant, retries=ONCE, within_s=1.2) as impatient:
+        # When it is committed
+        with failing(site.installation.admin_url, table, event, sqlstate):
+            kind: type[AuthorityError] = Unavailable if sqlstate == NO_SPACE else InternalFault
+            refusal = await refused(impatient.commit(ready), kind)
+        # Then nothing of the cause is told, not even in the log, nor is the content
+        assert "SECRET" not in str(refusal) + site.service.said
+        assert ready.content.decode() not in site.service.said
+        # And nothing of the commit stays: no record, no receipt, no event, no audit
+        assert broken_storage.dump() == before
+        # And the same key succeeds once the fault is lifted
+        assert not (await impatient.commit(ready)).replayed
+
+
+async def test_a_database_that_only_reads_is_unavailable_until_it_writes(
+    site: Site, patient: Team, impatient: Team, broken_storage: Storage
+) -> None:
+    # Given a database that has become a replica, as far as its clients can tell
+    ready = await patient.ready()
+    broken_storage.ask("alter system set default_transaction_read_only = on")
+    broken_storage.ask("select pg_reload_conf()")
+    await eventually(lambda: broken_storage.one("show default_transaction_read_only") == "on", "it only reads")
+    try:
+        # When it is committed, then it is unavailable
+        begun = time.monotonic()
+        async with team_at(site.service.address, patient.tenant, retries=ONCE, within_s=1.0) as hasty:
+            await refused(hasty.commit(ready), Unavailable)
+        assert time.monotonic() - begun < 1.0
+    finally:
+        broken_storage.ask("set default_transaction_read_only = off")
+        broken_storage.ask("alter system reset default_transaction_read_only")
+        broken_storage.ask("select pg_reload_conf()")
+    # And once it writes again the same key succeeds
+    assert not (await patient.commit(ready)).replayed
