@@ -1,6 +1,5 @@
 """`authority call`: any RPC, signed for the person who calls."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Annotated, Final
@@ -12,6 +11,7 @@ from google.protobuf.message import Message
 from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import Json, emit, note, printable
+from authority.cli.running import run_to_end
 from capability_authority.client import AuthorityError, CapabilityAuthority, PlaintextRefused, UnknownRpc
 from capability_authority.client.rpcs import Rpc, rpc_named
 
@@ -46,7 +46,7 @@ def call(
     if known.needs_proof and not caller.is_known:
         raise Misused(f"{known.name} must be signed: name the caller by --as TENANT/NAME or --credentials FILE")
     try:
-        answer = asyncio.run(_call(known, request, caller, timeout))
+        answer = run_to_end(lambda: _call(known, request, caller, timeout))
     except AuthorityError as error:
         _tell(error)
         return REFUSED

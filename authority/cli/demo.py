@@ -23,6 +23,7 @@ from authority.cli.demo_tenants import KINDS
 from authority.cli.endpoint import find_endpoint
 from authority.cli.failures import REFUSED, Refused
 from authority.cli.output import console_for_notes, emit, note, say
+from authority.cli.running import run_to_end
 from authority.cli.serving import stopped_by_sigterm
 from authority.embedded.demo import DemoProposal, DemoTenant, load_proposals, load_tenants
 from authority.usecases.administer import CommitCounts
@@ -54,7 +55,7 @@ def demo(
         note("… starting an authority with its own PostgreSQL and Valkey")
         with served(folder) as address:
             note(f"… it serves at {address}; proposing")
-            report = asyncio.run(_run(folder))
+            report = run_to_end(lambda: _run(folder))
             note("… stopping it")
     seconds = time.monotonic() - begun
     if as_json:

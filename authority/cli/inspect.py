@@ -1,6 +1,5 @@
 """`authority inspect`: what a statement says, and whether that may be believed."""
 
-import asyncio
 import contextlib
 import errno
 import sys
@@ -16,6 +15,7 @@ from rich.text import Text
 from authority.cli.connecting import ServedFolder, find_caller
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import Json, console_for_answers, emit, printable, say, table
+from authority.cli.running import run_to_end
 from authority.domain.statement import Statement
 from authority.signing.inspection import (
     NOT_JUDGED,
@@ -109,7 +109,7 @@ def _keys(file: Path | None, data: Path | None) -> Message | None:
         raise Misused("verify against either --key-set or --data, not both")
     if file is not None:
         return _stored_keys(file)
-    return None if data is None else asyncio.run(_served_keys(data))
+    return None if data is None else run_to_end(lambda: _served_keys(data))
 
 
 def _stored_keys(file: Path) -> Message:

@@ -1,6 +1,5 @@
 """How an operator's command finds its authority and runs on it."""
 
-import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -10,6 +9,7 @@ from authority.bootstrap.operator import Operator, open_operator
 from authority.cli.endpoint import DEFAULT_DATA, find_endpoint, is_served
 from authority.cli.failures import Refused
 from authority.cli.output import note
+from authority.cli.running import run_to_end
 from authority.config import OperatorSettings, load_operator_settings
 
 Answer = TypeVar("Answer")
@@ -36,7 +36,7 @@ def operate(data: Path | None, act: Callable[[Operator], Awaitable[Answer]]) -> 
         async with open_operator(settings) as operator:
             return await act(operator)
 
-    return asyncio.run(run())
+    return run_to_end(run)
 
 
 def confirm(warning: str, *, yes: bool) -> None:

@@ -6,10 +6,11 @@ from uuid import uuid4
 
 import grpc
 from grpc import aio
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
+from grpc_health.v1 import health, health_pb2_grpc  # type: ignore[import-untyped]
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 
 from authority.rpc.capabilities import CapabilityServicer
+from authority.rpc.health import Health
 from authority.rpc.interceptors.answers import Answers
 from authority.rpc.interceptors.deadline import Deadlines
 from authority.rpc.interceptors.proof import Proofs
@@ -84,7 +85,7 @@ class RpcServer:
             options=_channel_options(options),
             maximum_concurrent_rpcs=options.concurrent_rpcs,
         )
-        self._health = health.aio.HealthServicer()
+        self._health = Health(("", *SERVICES))
         self._add_services(use_cases)
         if options.reflection:
             reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME), self._server)
@@ -102,18 +103,15 @@ class RpcServer:
 
     async def start(self) -> None:
         """Accepts calls. Health says NOT_SERVING until told otherwise."""
-        await self.set_serving(serving=False)
         await self._server.start()
 
     async def set_serving(self, *, serving: bool) -> None:
         """Tells health watchers whether calls can be served; after `stop` it tells nothing new."""
-        states = health_pb2.HealthCheckResponse
-        for service in ("", *SERVICES):
-            await self._health.set(service, states.SERVING if serving else states.NOT_SERVING)
+        await self._health.set_serving(serving=serving)
 
     async def stop(self, grace: float) -> None:
         """Says NOT_SERVING, takes no more calls, and lets running ones end within `grace` seconds (case F12)."""
-        await self._health.enter_graceful_shutdown()
+        await self._health.end()
         await self._server.stop(grace)
 
     async def wait_stopped(self) -> None:

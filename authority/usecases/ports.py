@@ -113,7 +113,7 @@ class Statements(Protocol):
         ...
 
 
-class NoSigningKey(Exception):
+class NoSigningKey(DependencyUnavailable):
     """No active key of the purpose covers what is to be signed, or its private key cannot be used here; says which."""
 
 

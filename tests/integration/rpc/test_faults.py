@@ -82,7 +82,7 @@ async def test_f01_the_log_repeats_what_the_system_and_this_service_say() -> Non
     [
         (DependencyUnavailable("away"), Reason.DEPENDENCY_UNAVAILABLE),
         (Contention("collided"), Reason.CONTENTION),
-        (NoSigningKey("receipt"), Reason.INTERNAL),
+        (NoSigningKey("receipt"), Reason.DEPENDENCY_UNAVAILABLE),
         (TimeoutError(), Reason.INTERNAL),
     ],
     ids=lambda value: type(value).__name__,

@@ -134,7 +134,7 @@ class Connection:
                 raise
             # gRPC says so when the channel was closed below the call.
             sentence = "the connection was closed during the call"
-            raise TransportError(call.failure(grpc.StatusCode.CANCELLED, sentence)) from None
+            raise TransportError(call.failure(None, sentence)) from None
 
     def _open_channel(self) -> aio.Channel:
         if self._channel is None:

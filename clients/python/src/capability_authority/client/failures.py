@@ -11,7 +11,13 @@ __all__ = ["AuthorityError", "Failure"]
 
 _SHOWN_CHARACTERS: Final = 240
 _WORTH_ANOTHER_TRY: Final = frozenset(
-    {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.ABORTED, grpc.StatusCode.DEADLINE_EXCEEDED}
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.ABORTED,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        # By a server that stops: a call that its own caller cancelled raises CancelledError and never comes here.
+        grpc.StatusCode.CANCELLED,
+    }
 )
 
 
