@@ -1,5 +1,6 @@
 """What the wheels hold is enough: no checkout, no undeclared requirement, every SQL file and data file inside."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -72,3 +73,16 @@ def test_wheel_runs_alone(wheels: Path, tmp_path: Path) -> None:
 
     # When every module is imported away from the checkout, then none asks for a package that is not declared
     subprocess.run([python, "-I", "-c", IMPORT_EVERYTHING], check=True, cwd=tmp_path)
+
+    # And the demo runs from it, with an empty home and a bare environment
+    (home := tmp_path / "home").mkdir()
+    done = subprocess.run(
+        [python.with_name("authority"), "demo"],
+        check=False,
+        cwd=home,
+        env={"HOME": str(home), "PATH": os.defpath, "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("demo ok: committed=")
