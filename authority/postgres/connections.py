@@ -17,6 +17,7 @@ from authority.postgres.sql import query
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
+    from asyncpg.transaction import Transaction
 
 Answer = TypeVar("Answer")
 
@@ -143,10 +144,10 @@ class Database:
                 try:
                     await connection.execute(query("name_tenant"), str(tenant))
                     yield connection
-                except Exception:
-                    await transaction.rollback()
+                    await transaction.commit()
+                except (Exception, asyncio.CancelledError):
+                    await _roll_back(connection, transaction)
                     raise
-                await transaction.commit()
 
     async def ask(self, sql: str, *arguments: object) -> asyncpg.Record | None:
         """The first row of one statement that needs no tenant, or names it itself."""
@@ -162,8 +163,8 @@ class Database:
     async def _borrowed(self) -> AsyncIterator[Connection]:
         """A connection. A borrower that is cancelled is let go in time, even when the server hangs.
 
-        The driver then asks the server to cancel the statement, rolls back and waits for both without end: a call
-        would outlive its own deadline.
+        The driver asks the server to cancel the statement and waits for that without end: a call would outlive its own
+        deadline.
         """
         async with self.pool.acquire() as connection:
             try:
@@ -173,3 +174,12 @@ class Database:
                     # When it takes longer the connection is dropped.
                     await self.pool.release(connection, timeout=_GIVE_BACK_WITHIN_S)
                 raise
+
+
+async def _roll_back(connection: Connection, transaction: "Transaction") -> None:
+    """Rolls back in time, or else drops the connection, which comes to the same."""
+    try:
+        async with asyncio.timeout(_GIVE_BACK_WITHIN_S):
+            await transaction.rollback()
+    except Exception:  # noqa: BLE001 - why it was to be rolled back is told, not this
+        connection.terminate()
