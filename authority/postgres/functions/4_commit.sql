@@ -218,6 +218,16 @@ begin
   update proposal_head h set state = 'committed', receipt_id = w.receipt_id
   from winner w where h.tenant = w.tenant and h.proposal_id = w.proposal_id;
 
+  -- An answer that is found, not made, holds on a new primary only if the commit it was found in is there. Under
+  -- synchronous replication this write waits for the standby, which then has every earlier one (case I18).
+  if current_setting('synchronous_standby_names') <> '' and exists (
+    select 1 from unnest(outcomes, reasons, won) found(outcome, reason, has_won)
+    where not found.has_won
+      and (found.outcome is null or found.outcome in ('replayed', 'conflict') or found.reason = 'ALREADY_COMMITTED'))
+  then
+    perform pg_logical_emit_message(true, 'authority.commit', '');
+  end if;
+
   -- 6. Whoever had no answer and lost the claim is answered from a new snapshot, in which the claim's winner stands.
   return query
   with answered as materialized (

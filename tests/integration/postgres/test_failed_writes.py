@@ -1,0 +1,215 @@
+"""All of a state change, or nothing: a write that fails in the middle leaves everything as it was."""
+
+import json
+from collections.abc import Awaitable, Callable
+
+import asyncpg
+import pytest
+
+from authority.domain.plan import Committed
+from authority.domain.proposal import ProposalState
+from authority.domain.reasons import Reason
+from authority.domain.refusal import Refusal
+from authority.usecases.ports import DependencyUnavailable
+from tests.integration.postgres.superuser import Superuser, trigger
+from tests.world.world import NAMESPACE, PERMIT_ALL, Issued, World, all_are, must
+
+WRITTEN_BY_A_COMMIT = ("commit_receipt", "memory_record", "outbox", "audit_event")
+
+
+def failing(sqlstate: str) -> str:
+    """What makes an insert fail with this code."""
+    return f"raise exception 'the disk says no' using errcode = '{sqlstate}';"
+
+
+async def audit_events(superuser: Superuser, world: World) -> int:
+    """How many there are of the tenant."""
+    count = await superuser.fetchval("select count(*) from authority.audit_event where tenant = $1", str(world.tenant))
+    assert isinstance(count, int)
+    return count
+
+
+async def untouched(world: World, issued: Issued) -> bool:
+    """Whether neither the capability nor the proposal shows any trace of a commit."""
+    store, terms = world.authority.store, issued.capability.terms
+    proposal = await store.proposals.get(world.tenant, terms.proposal_id, 0)
+    assert proposal
+    consumed_by = await store.capabilities.receipt_of(world.tenant, terms.capability_id)
+    return proposal.state is ProposalState.VALIDATED and consumed_by is None
+
+
+# --- a commit ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", WRITTEN_BY_A_COMMIT)
+async def test_a05_g15_h10_a_write_that_fails_leaves_no_row_and_burns_nothing(
+    world: World, superuser: Superuser, table: str
+) -> None:
+    # given a capability, and a disk that is full where one of the rows of its commit goes
+    issued = await world.issued()
+    events = await audit_events(superuser, world)
+    async with trigger(superuser, table, failing("53100")):
+        # when it is committed, then the caller may come again, and there is no row, no event and no audit event of it
+        assert await world.commit(issued, within_s=0.3) == Refusal(Reason.DEPENDENCY_UNAVAILABLE)
+        assert await world.counts() == all_are(0)
+        assert await audit_events(superuser, world) == events
+        assert await untouched(world, issued)
+
+    # and once the fault is lifted, the retry succeeds
+    assert not must(await world.commit(issued)).replayed
+    assert await world.counts() == all_are(1)
+    assert await audit_events(superuser, world) == events + 1
+
+
+@pytest.mark.parametrize("table", WRITTEN_BY_A_COMMIT)
+async def test_a05_a_row_that_cannot_be_stored_is_a_fault_of_ours_and_not_asked_again(
+    world: World, superuser: Superuser, table: str
+) -> None:
+    # given a row that a constraint refuses, then that is told at once, as what it is, and nothing is burned
+    issued = await world.issued()
+    async with trigger(superuser, table, failing("23514")):
+        with pytest.raises(asyncpg.CheckViolationError):
+            await world.commit(issued)
+        assert await world.counts() == all_are(0)
+        assert await untouched(world, issued)
+    must(await world.commit(issued))
+    assert await world.counts() == all_are(1)
+
+
+# --- every other change -----------------------------------------------------------------------------------------------
+
+
+async def registered(world: World) -> object:
+    """Everything an operator's act may change."""
+    administration = world.authority.store.administration
+    keys = [key for key in await administration.list_issuer_keys() if key.tenant == world.tenant]
+    return (
+        await administration.list_principals(world.tenant),
+        await administration.list_namespaces(world.tenant),
+        keys,
+    )
+
+
+async def made(world: World) -> object:
+    """Everything a caller's request may change."""
+    page = await world.authority.store.proposals.page(
+        world.tenant, memory_namespace=NAMESPACE, state=None, proposer=None, after="", size=50
+    )
+    validations = [
+        await world.authority.store.proposals.newest_validation(world.tenant, it.revision.proposal_id, 1) for it in page
+    ]
+    return page, validations
+
+
+ACTS: dict[str, Callable[[World, Issued], Awaitable[object]]] = {
+    "propose": lambda world, _: world.propose(request_id="r"),
+    "validate": lambda world, issued: world.validate(issued.ground.proposal, request_id="r"),
+    "approve": lambda world, issued: world.approve(issued.ground.proposal, request_id="r"),
+    "decide": lambda world, issued: world.decide(issued.ground.proposal, request_id="r"),
+    "issue": lambda world, issued: world.issue(issued.ground, "another", request_id="r"),
+    "revoke a principal": lambda world, _: world.authority.store.administration.revoke_principal(
+        world.tenant, world.agent.ref, world.now()
+    ),
+    "revoke a key": lambda world, _: world.authority.store.administration.revoke_principal_key(
+        world.tenant, world.agent.key_id, world.now()
+    ),
+    "register": lambda world, _: world.register(world.agent.principal.kind, "second"),
+    "revoke an issuer key": lambda world, issued: world.authority.store.administration.revoke_issuer_key(
+        issued.capability.statement.key_id, None, world.now()
+    ),
+    "make a memory namespace": lambda world, _: world.make_namespace("ledger", PERMIT_ALL),
+}
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+async def test_g15_what_cannot_be_audited_does_not_happen(
+    world: World, superuser: Superuser, act: Callable[[World, Issued], Awaitable[object]]
+) -> None:
+    # given an audit log that takes nothing
+    issued = await world.issued()
+    await world.load(PERMIT_ALL)
+    before = (await registered(world), await made(world))
+    async with trigger(superuser, "audit_event", failing("53100")):
+        # when anything is changed, then it fails, and nothing is changed
+        with pytest.raises(DependencyUnavailable):
+            await act(world, issued)
+        assert (await registered(world), await made(world)) == before
+
+    # and the same request may come again
+    assert not isinstance(await act(world, issued), Refusal)
+
+
+async def test_every_change_is_audited_once(world: World, superuser: Superuser) -> None:
+    # given a tenant, when one commit comes about by six requests, of which each is made twice
+    before = await audit_events(superuser, world)
+    proposal = await world.proposed(b"tea", by=world.agent, request_id="1")
+    await world.proposed(b"tea", by=world.agent, request_id="1")
+    for _ in range(2):
+        must(await world.validate(proposal, request_id="2"))
+        must(await world.approve(proposal, request_id="3"))
+    ground = await world.allow(proposal)
+    issued = await world.issued_on(ground, key="k")
+    must(await world.issue(ground, "k"))
+    for _ in range(2):
+        must(await world.commit(issued))
+
+    # then each change has one event with its actor, subject and states; replays have none
+    rows = await superuser.fetch(
+        "select kind, actor, subject, previous_state, next_state from authority.audit_event where tenant = $1"
+        " order by event_id offset $2",
+        str(world.tenant),
+        before,
+    )
+    proposal_id = proposal.revision.proposal_id
+    record = await superuser.fetchval(
+        "select record_id::text from authority.memory_record where tenant = $1", str(world.tenant)
+    )
+    assert [tuple(row) for row in rows] == [
+        ("proposal.create", "test|agent", f"{proposal_id}:1", "", "proposed"),
+        ("proposal.validate", "test|service", proposal_id, "proposed", "validated"),
+        ("proposal.approve", "test|admin", proposal_id, "validated", "approved"),
+        ("proposal.validate", "test|service", proposal_id, "approved", "validated"),
+        ("policy.decide", "test|service", f"{proposal_id}:1", "", "require_approval"),
+        ("proposal.approve", "test|admin", proposal_id, "validated", "approved"),
+        ("policy.decide", "test|service", f"{proposal_id}:1", "", "allow"),
+        ("capability.issue", "test|service", issued.capability.terms.capability_id, "", "issued"),
+        ("memory.commit", "test|service", record, "issued", "consumed"),
+    ]
+
+
+async def test_h10_the_event_of_a_commit_says_what_was_committed(world: World, superuser: Superuser) -> None:
+    # given a commit, then its event is in the outbox, in CloudEvents' words
+    issued = await world.issued(correlation_id="run-1")
+    plan = world.plan(issued)
+    assert isinstance(await world.carry_out(plan), Committed)
+    row = await superuser.fetchrow(
+        "select id::text, aggregatetype, aggregateid, sequence, type, payload #>> '{}' as payload, traceparent"
+        " from authority.outbox where tenant = $1",
+        str(world.tenant),
+    )
+    assert row
+    assert (row["id"], row["aggregatetype"], row["aggregateid"]) == (plan.event_id, "memory_record", plan.record_id)
+    assert (row["sequence"], row["type"]) == (1, "memory.committed.v1")
+    event = json.loads(row["payload"])
+    assert event == {
+        "specversion": "1.0",
+        "id": plan.event_id,
+        "source": "authority.test",
+        "type": "memory.committed.v1",
+        "subject": plan.record_id,
+        "time": "2027-01-15T08:00:00.000Z",
+        "datacontenttype": "application/json",
+        "data": {
+            "tenant": str(world.tenant),
+            "memoryNamespace": NAMESPACE,
+            "recordId": plan.record_id,
+            "recordVersion": 1,
+            "receiptId": plan.receipt_id,
+            "memoryType": "durable_fact",
+            "provenance": "user_claim",
+            "visibility": "workspace",
+            "mediaType": "text/plain",
+            "contentDigest": "sha256:" + issued.ground.revision.content_digest.hex(),
+            "correlationId": "run-1",
+        },
+    }

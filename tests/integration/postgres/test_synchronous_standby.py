@@ -1,0 +1,108 @@
+"""Under synchronous replication no receipt is told of that a new primary might lack (case I18)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from authority.domain.reasons import Reason
+from authority.domain.refusal import Refusal
+from authority.embedded import start_postgres
+from authority.postgres.migrate import migrate
+from tests.integration.postgres.superuser import Superuser, until
+from tests.world.authority import Authority
+from tests.world.stores import connected, postgres_store
+from tests.world.world import World, all_are, must
+
+
+@pytest.fixture
+async def url(tmp_path: Path) -> AsyncIterator[str]:
+    """A server of its own: what is set here holds up everybody on it."""
+    with start_postgres(tmp_path / "data", settings={"fsync": "off"}) as server:
+        await asyncio.to_thread(migrate, server.url)
+        yield server.url
+
+
+@pytest.fixture
+async def superuser(url: str) -> AsyncIterator[Superuser]:
+    connection = await asyncpg.connect(url)
+    yield connection
+    await connection.close()
+
+
+@pytest.fixture
+async def world(url: str, tmp_path: Path) -> AsyncIterator[World]:
+    async with connected(url) as databases:
+        yield await World.begin(Authority.open(tmp_path / "keys", partial(postgres_store, databases)))
+
+
+@asynccontextmanager
+async def standby_away(superuser: Superuser) -> AsyncIterator[None]:
+    """Commits wait for a standby that is not there, for as long as the block lasts."""
+    await configure(superuser, "alter system set synchronous_standby_names = 'nobody'")
+    try:
+        yield
+    finally:
+        await configure(superuser, "alter system reset synchronous_standby_names")
+
+
+async def configure(superuser: Superuser, statement: str) -> None:
+    """Changes the server's settings, and returns when they hold."""
+    before = await superuser.fetchval("select current_setting('synchronous_standby_names')")
+    await superuser.execute(statement)
+    await superuser.execute("select pg_reload_conf()")
+
+    async def holds() -> bool:
+        return bool(await superuser.fetchval("select current_setting('synchronous_standby_names')") != before)
+
+    await until(holds)
+
+
+async def waiting(superuser: Superuser, *, other_than: int = 0) -> int:
+    """The process that has committed here and waits for the standby, another one than that."""
+    found: list[int] = []
+
+    async def waits() -> bool:
+        await superuser.execute("select pg_stat_clear_snapshot()")
+        statement = "select pid from pg_stat_activity where wait_event = 'SyncRep' and pid <> $1"
+        found.extend(row["pid"] for row in await superuser.fetch(statement, other_than))
+        return bool(found)
+
+    await until(waits)
+    return found[0]
+
+
+async def test_i18_a_commit_that_the_standby_may_lack_is_not_told_of(world: World, superuser: Superuser) -> None:
+    issued = await world.issued()
+    async with standby_away(superuser):
+        # given a commit that the server stops waiting for: it answers with success and a warning
+        first = asyncio.create_task(world.commit(issued, within_s=1.0))
+        process = await waiting(superuser)
+        await superuser.execute("select pg_cancel_backend($1)", process)
+
+        # when it is asked for again, then that waits for the standby too, though the commit is there for all to see
+        process = await waiting(superuser, other_than=process)
+        assert await world.counts() == all_are(1)
+        assert not first.done()
+
+        # and when its caller's time is over, then no receipt is told of
+        await asyncio.wait([first], timeout=1.0)
+        await superuser.execute("select pg_cancel_backend($1)", process)
+        assert await first == Refusal(Reason.DEPENDENCY_UNAVAILABLE)
+
+        # and when its holder comes again, while another transaction has its rows locked, then that waits as well
+        transaction = superuser.transaction()
+        await transaction.start()
+        await superuser.execute("select 1 from authority.proposal_head for update")
+        second = asyncio.create_task(world.commit(issued))
+        await waiting(superuser, other_than=process)
+        assert not second.done()
+        await transaction.rollback()
+
+    # then it is answered once the standby has what was committed
+    assert must(await second).replayed
+    assert await world.counts() == all_are(1)
