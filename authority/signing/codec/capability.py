@@ -66,7 +66,7 @@ def decode_capability(message: statements_pb2.CommitCapability) -> CommitCapabil
         validation_receipt_digest=fields.digest(message.validation_receipt_digest, "validation_receipt_digest"),
         policy_version=fields.digest(message.policy_version, "policy_version"),
         decision_receipt_digest=fields.digest(message.decision_receipt_digest, "decision_receipt_digest"),
-        approval_reference=fields.optional_identifier(message.approval_reference, "approval_reference"),
+        approval_reference=fields.optional_uuid(message.approval_reference, "approval_reference"),
         commit_idempotency_key=fields.idempotency_key(message.commit_idempotency_key, "commit_idempotency_key"),
         not_before_time=fields.instant(message, "not_before_time"),
         expire_time=fields.instant(message, "expire_time"),

@@ -65,6 +65,11 @@ def uuid(text: str, path: str) -> str:
     return text
 
 
+def optional_uuid(text: str, path: str) -> str:
+    """An id that this authority made, or empty."""
+    return uuid(text, path) if text else text
+
+
 def media_type(text: str, path: str) -> str:
     """A media type in which content can be proposed."""
     if not shape.is_media_type(text):

@@ -152,7 +152,7 @@ OTHER_SHAPES: tuple[tuple[Kind, str, str, Spoil], ...] = (
     (CAPABILITY, "tenant.namespace", "absent tenant", clear("tenant")),
     (CAPABILITY, "holder.namespace", "absent holder", clear("holder")),
     (CAPABILITY, "commit_idempotency_key", "129 bytes", put("commit_idempotency_key", LONG_KEY)),
-    (CAPABILITY, "approval_reference", "no id", put("approval_reference", "a b")),
+    (CAPABILITY, "approval_reference", "no uuid", put("approval_reference", "approval-1")),
     (CAPABILITY, "correlation_id", "nul", put("correlation_id", "a\x00")),
     (CAPABILITY, "grant_digest", "31 bytes", put("grant_digest", bytes(31))),
     (CAPABILITY, "media_type", "unknown", put("media_type", "text/html")),
