@@ -7,24 +7,17 @@ import grpc
 import pytest
 
 from capability_authority.client import AuthorityError, InternalFault, Unavailable
-from capability_authority.v1.capability_service_pb2 import CommitValidatedRequest, GetCommitReceiptRequest
+from capability_authority.v1.capability_service_pb2 import GetCommitReceiptRequest
 from tests.faults.conftest import Site
 from tests.installation.gates import WRITES, failing, gate
 from tests.installation.processes import eventually
+from tests.installation.requests import commit_of
 from tests.installation.storage import Storage
-from tests.installation.team import ONCE, Ready, Team, refused, team_at
+from tests.installation.team import ONCE, Team, refused, team_at
 from tests.installation.wire import Wire
 from tests.integration.rpc.running import Failure
 
 NO_SPACE, BAD_ROW = "53100", "23514"
-
-
-def _commit_of(ready: Ready) -> CommitValidatedRequest:
-    request = CommitValidatedRequest(capability=ready.capability.statement)
-    request.presentation.content = ready.content
-    request.presentation.media_type = ready.capability.terms.media_type
-    request.presentation.commit_idempotency_key = ready.key
-    return request
 
 
 def _assert_unavailable(failure: Failure) -> None:
@@ -42,7 +35,7 @@ async def test_a13_a_commit_without_a_database_is_unavailable_and_then_executes(
     site.postgres.kill() if way == "killed" else site.postgres.pause()
     # When it is committed, and when anything is read
     refusals = [
-        await wire.refused("CommitValidated", _commit_of(ready)),
+        await wire.refused("CommitValidated", commit_of(ready)),
         await wire.refused("GetCommitReceipt", GetCommitReceiptRequest(commit_idempotency_key=ready.key)),
     ]
     # Then both may be tried again, which is all that is said
@@ -61,7 +54,7 @@ async def test_c01_a_database_that_hangs_inside_a_commit_leaves_it_unknown_until
     # Given a commit inside the database, which hangs from then on
     ready = await patient.ready()
     with gate(site.installation.admin_url, "memory_record") as closed:
-        running = asyncio.create_task(wire.refused("CommitValidated", _commit_of(ready)))
+        running = asyncio.create_task(wire.refused("CommitValidated", commit_of(ready)))
         await eventually(lambda: len(closed.waiting()) == 1, "the call is inside the database")
         site.postgres.pause()
         # When the time for the call is over, then its outcome is unknown, and it may be tried again

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import grpc
 from google.protobuf.message import Message
 from grpc import aio
 
@@ -18,9 +19,10 @@ from tests.integration.rpc.running import Failure
 
 INTERNALS = (
     "Traceback", "asyncpg", "psycopg", "postgres", "redis", "grpc._", "google.protobuf", "site-packages", ".py",
-    "select ", "insert ", "constraint", "authority.", "Error:", "Exception", "127.0.0.1", "password",
+    "select ", "insert ", "constraint", "commit_receipt", "Error:", "Exception", "127.0.0.1", "password",
 )  # fmt: skip
 """Words that tell a caller how the service is built."""
+MALFORMED, LIMIT_EXCEEDED = "MALFORMED", "LIMIT_EXCEEDED"
 
 
 class Wire:
@@ -75,6 +77,14 @@ def assert_tells_nothing_internal(failure: Failure) -> None:
     told = " ".join([failure.message, *failure.info.metadata.values(), *(failure.violation or ())])
     assert not [word for word in INTERNALS if word in told], told
     assert len(failure.status.SerializeToString()) < 1024
+
+
+def assert_bad_shape(failure: Failure, reason: str, field: str) -> None:
+    """INVALID_ARGUMENT for this reason, naming this field; the same again is no use."""
+    assert (failure.code, failure.reason) == (grpc.StatusCode.INVALID_ARGUMENT, reason)
+    assert failure.violation is not None
+    assert failure.violation[0] == field
+    assert failure.retry is None
 
 
 @asynccontextmanager

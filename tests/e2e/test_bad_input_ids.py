@@ -1,0 +1,67 @@
+"""Bad input over the wire: ids, keys and names. They are compared byte for byte, and nothing is trimmed or folded."""
+
+import pytest
+
+from capability_authority.v1.capability_service_pb2 import ListCommitReceiptsRequest
+from capability_authority.v1.memory_service_pb2 import ListMemoryRecordsRequest
+from capability_authority.v1.proposal_service_pb2 import ListProposalsRequest
+from tests.installation.installation import Tenant
+from tests.installation.requests import commit_of, issue_of, proposal_of
+from tests.installation.storage import Storage
+from tests.installation.team import Team
+from tests.installation.wire import MALFORMED, Wire, assert_bad_shape
+
+UNLIKE_K1 = {
+    "a09_space_before": " k1",
+    "a09_space_after": "k1 ",
+    "a09_newline": "k1\n",
+    "a09_zero_width_space": "k\u200b1",
+    "c11_nul": "k1\0",
+    "empty": "",
+    "fullwidth": "\uff4b1",
+    "sign_first": "-k1",
+}
+
+
+@pytest.mark.parametrize("text", UNLIKE_K1.values(), ids=UNLIKE_K1)
+async def test_a09_a_key_with_anything_added_is_malformed_everywhere(
+    team: Team, proposer: Wire, holder: Wire, tenant: Tenant, storage: Storage, text: str
+) -> None:
+    # Given a capability whose key is "k1"
+    ground = await team.ground()
+    ready = await team.issue(ground, "k1")
+    before = storage.dump()
+    # When the key, or a request id, comes with something added
+    failures = [
+        (await holder.refused("CommitValidated", commit_of(ready, commit_idempotency_key=text)), "presentation."),
+        (await holder.refused("IssueCapability", issue_of(ground, tenant["service"], commit_idempotency_key=text)), ""),
+    ]
+    other = await proposer.refused("CreateProposal", proposal_of(request_id=text))
+    # Then it is malformed: nothing is trimmed, folded or normalised
+    for failure, prefix in failures:
+        assert_bad_shape(failure, MALFORMED, f"{prefix}commit_idempotency_key")
+    assert_bad_shape(other, MALFORMED, "request_id")
+    assert storage.dump() == before
+    # And another case is another key
+    refusal = await holder.refused("CommitValidated", commit_of(ready, commit_idempotency_key="K1"))
+    assert (refusal.reason, refusal.info.metadata["term"]) == ("BINDING_MISMATCH", "commit_idempotency_key")
+    assert not (await team.commit(ready)).replayed
+    storage.assert_whole()
+
+
+@pytest.mark.parametrize("text", ["", " ", "*", "%", "notes\n", "a|b"])
+async def test_g01_a_memory_namespace_that_is_no_name_is_malformed_never_all(
+    proposer: Wire, storage: Storage, text: str
+) -> None:
+    before = storage.dump()
+    # When everything is asked of no memory namespace, or of what looks like every one
+    failures = [
+        await proposer.refused("CreateProposal", proposal_of(memory_namespace=text)),
+        await proposer.refused("ListProposals", ListProposalsRequest(memory_namespace=text)),
+        await proposer.refused("ListMemoryRecords", ListMemoryRecordsRequest(memory_namespace=text)),
+        await proposer.refused("ListCommitReceipts", ListCommitReceiptsRequest(memory_namespace=text)),
+    ]
+    # Then it is malformed
+    for failure in failures:
+        assert_bad_shape(failure, MALFORMED, "memory_namespace")
+    assert storage.dump() == before
