@@ -1,0 +1,230 @@
+"""What must come of every call, foretold from the notes and written from the semantics: no rule of the service is used.
+
+A foretold `Reason` is the refusal that must answer, None is success.
+"""
+
+from dataclasses import dataclass
+
+from authority.domain.capability import Presentation
+from authority.domain.decision import ApprovalVerdict, DecisionOutcome
+from authority.domain.identity import PrincipalKind, Right
+from authority.domain.plan import StoredReceipt
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.reasons import Reason
+from authority.domain.statement import KeyPurpose
+from tests.model.notes import Claim, Fingerprint, Ground, Held, Notes, Revision, Verdict, fingerprint, revision_of
+from tests.world.clock import SetClock
+from tests.world.world import Person
+
+TABLE = (
+    Reason.KEY_REVOKED,
+    Reason.BINDING_MISMATCH,
+    Reason.POLICY_DENIED,
+    Reason.EXPIRED,
+    Reason.REVOKED,
+    Reason.NOT_VALIDATED,
+    Reason.APPROVAL_REQUIRED,
+    Reason.ALREADY_COMMITTED,
+)
+"""The error table's order of what can be said against a commit or an issue."""
+DECIDABLE = (ProposalState.VALIDATED, ProposalState.APPROVED)
+STANDING = (*DECIDABLE, ProposalState.COMMITTED)
+AGAINST = (ApprovalVerdict.REJECT, ApprovalVerdict.REQUEST_CHANGES)
+
+
+def upper(reasons: dict[Reason, bool]) -> Reason | None:
+    """The one of those that hold which answers."""
+    return next((reason for reason in TABLE if reasons.get(reason)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Foretelling:
+    """What must come of each call. `lease_ms` is how long a dead process' lease is seen, None for ever."""
+
+    notes: Notes
+    clock: SetClock
+    lease_ms: int | None
+
+    # --- proposals ---------------------------------------------------------------------------------------------------
+
+    def of_revision(self, proposal: StoredProposal, by: Person) -> Reason | None:
+        """CreateProposal for a proposal that exists."""
+        if proposal.revision.proposer != by.ref:
+            return Reason.NOT_FOUND
+        return Reason.ALREADY_COMMITTED if proposal.revision.proposal_id in self.notes.committed else None
+
+    def of_validation(self, proposal: StoredProposal) -> Reason | None:
+        """ValidateProposal: what a person turned down, no validator lifts again."""
+        last = self._last_verdict(revision_of(proposal))
+        turned_down = last is not None and last.verdict in AGAINST
+        return self._of_current(proposal) or (Reason.NOT_VALIDATED if turned_down else None)
+
+    def passes(self, proposal: StoredProposal) -> bool:
+        """Whether validators let the content through: nothing living says the same."""
+        same = (
+            it for it in self.notes.committed.values() if it.held.ground.allowed.proposal.content == proposal.content
+        )
+        return not any(self.notes.is_alive(settled) for settled in same)
+
+    def of_verdict(self, proposal: StoredProposal, verdict: ApprovalVerdict) -> Reason | None:
+        """DecideProposal."""
+        validated = bool(self.notes.validations.get(revision_of(proposal)))
+        decidable = verdict in AGAINST or self._head(proposal) in DECIDABLE
+        return self._of_current(proposal) or (None if validated and decidable else Reason.NOT_VALIDATED)
+
+    def _of_current(self, proposal: StoredProposal) -> Reason | None:
+        proposal_id, revision = revision_of(proposal)
+        if self.notes.heads[proposal_id].revision != revision:
+            return Reason.NOT_VALIDATED
+        return Reason.ALREADY_COMMITTED if proposal_id in self.notes.committed else None
+
+    def _head(self, proposal: StoredProposal) -> ProposalState:
+        return self.notes.heads[proposal.revision.proposal_id].state
+
+    def _last_verdict(self, revision: Revision) -> Verdict | None:
+        verdicts = self.notes.verdicts.get(revision)
+        return verdicts[-1] if verdicts else None
+
+    # --- policy ------------------------------------------------------------------------------------------------------
+
+    def of_decision(self, proposal: StoredProposal, holder: Person) -> Reason | None:
+        """EvaluatePolicy."""
+        if str(holder.ref) in self.notes.withdrawn:
+            return Reason.NOT_FOUND
+        validated = bool(self.notes.validations.get(revision_of(proposal)))
+        current = self._of_current(proposal) is None
+        return None if validated and current and self._head(proposal) in DECIDABLE else Reason.NOT_VALIDATED
+
+    def outcome(self, proposal: StoredProposal) -> tuple[DecisionOutcome, str]:
+        """What the active policy says, and the approval that it rests on."""
+        if self.notes.policy == "closed":
+            return DecisionOutcome.DENY, ""
+        if self.notes.policy == "open" or proposal.revision.proposer_kind is PrincipalKind.USER:
+            return DecisionOutcome.ALLOW, ""
+        # By default what an agent says lasts only when a person has approved it.
+        reference = self._standing_approval(revision_of(proposal))
+        return (DecisionOutcome.ALLOW if reference else DecisionOutcome.REQUIRE_APPROVAL), reference
+
+    def _standing_approval(self, revision: Revision) -> str:
+        last, validation = self._last_verdict(revision), self.notes.validations[revision][-1]
+        stands = last and last.verdict is ApprovalVerdict.APPROVE and last.validation == validation.digest
+        return last.reference if last and stands and self.clock.now() < last.expire else ""
+
+    # --- capabilities ------------------------------------------------------------------------------------------------
+
+    def of_issue(self, ground: Ground, key: str, holder: Person, by: Person) -> Reason | Held | None:
+        """IssueCapability; a live capability is answered again."""
+        may = by.ref == holder.ref or Right.ISSUE in by.principal.rights
+        if not may or {str(holder.ref), holder.key_id} & self.notes.withdrawn:
+            return Reason.NOT_ALLOWED
+        claim = (holder.ref, key)
+        if self.notes.stands_for.get(claim, _request(ground)) != _request(ground):
+            return Reason.IDEMPOTENCY_CONFLICT
+        if claim in self.notes.settled:
+            return Reason.ALREADY_COMMITTED
+        return self._live(claim) or self._against_issuing(ground, holder)
+
+    def _live(self, claim: Claim) -> Held | None:
+        held = self.notes.live.get(claim)
+        return held if held and self.clock.now() < held.expire else None
+
+    def _against_issuing(self, ground: Ground, holder: Person) -> Reason | None:
+        decision = ground.allowed.decision.receipt
+        return upper(
+            {
+                Reason.KEY_REVOKED: bool(ground.signers & self.notes.known),
+                Reason.BINDING_MISMATCH: decision.holder != holder.ref,
+                Reason.POLICY_DENIED: ground.policy != self.notes.policy or ground.outcome is DecisionOutcome.DENY,
+                Reason.EXPIRED: self.clock.now() >= ground.expire,
+                Reason.NOT_VALIDATED: not self._stands(ground),
+                Reason.APPROVAL_REQUIRED: ground.outcome is DecisionOutcome.REQUIRE_APPROVAL,
+                Reason.ALREADY_COMMITTED: ground.revision[0] in self.notes.committed,
+            }
+        )
+
+    def of_look(self, held: Held, presentation: Presentation) -> Reason | None:
+        """VerifyCapability: the capability's own terms, by the keys that this process knows."""
+        return upper(self._carried(held, presentation))
+
+    def of_commit(self, held: Held, by: Person, presentation: Presentation) -> Reason | StoredReceipt | None:
+        """CommitValidated; what was settled is answered with its first receipt."""
+        if (by.principal.tenant, by.ref) != (held.holder.principal.tenant, held.holder.ref):
+            return Reason.HOLDER_MISMATCH
+        claim = (by.ref, presentation.commit_idempotency_key)
+        asked, settled = fingerprint(held.ground.allowed.proposal, presentation), self.notes.settled.get(claim)
+        if settled and settled.fingerprint == asked:
+            return settled.receipt
+        if settled or self._runs_for_another(claim, held, presentation):
+            return Reason.IDEMPOTENCY_CONFLICT
+        carried = self._carried(held, presentation)
+        signer = self.notes.signing_here[KeyPurpose.RECEIPT]
+        if not any(carried.values()) and signer in self.notes.withdrawn:
+            # The process does not know yet that it may not sign receipts with this key.
+            return Reason.DEPENDENCY_UNAVAILABLE
+        live = self._live_state(held)
+        return upper({reason: bool(carried.get(reason) or live.get(reason)) for reason in TABLE})
+
+    def differs(self, held: Held, presentation: Presentation) -> str:
+        """The terms in which the request differs from the one that was settled under its key."""
+        settled = self.notes.settled[held.holder.ref, presentation.commit_idempotency_key].fingerprint
+        asked = fingerprint(held.ground.allowed.proposal, presentation)
+        return ",".join(sorted(term for term in asked if asked[term] != settled[term]))
+
+    def takes_lease(self, held: Held, presentation: Presentation) -> bool:
+        """Whether a commit that gets as far as the database leaves a lease behind when its process dies there."""
+        claim = (held.holder.ref, presentation.commit_idempotency_key)
+        return self.runs(claim) is None and not any(self._carried(held, presentation).values())
+
+    def runs(self, claim: Claim) -> Fingerprint | None:
+        """For what a dead process' lease says that the key is running."""
+        running, since = self.notes.running.get(claim, (None, self.clock.now()))
+        expired = self.lease_ms is not None and self.clock.now() >= since + self.lease_ms
+        return None if expired else running
+
+    def _runs_for_another(self, claim: Claim, held: Held, presentation: Presentation) -> bool:
+        return self.runs(claim) not in (None, fingerprint(held.ground.allowed.proposal, presentation))
+
+    def _carried(self, held: Held, presentation: Presentation) -> dict[Reason, bool]:
+        """What the process itself sees against it."""
+        return {
+            Reason.KEY_REVOKED: held.signer in self.notes.known,
+            Reason.BINDING_MISMATCH: presentation != held.issued.presentation,
+            Reason.EXPIRED: self.clock.now() >= held.expire,
+        }
+
+    def _live_state(self, held: Held) -> dict[Reason, bool]:
+        """What the stored state says against it: everything that it rests on, as it is now."""
+        ground, withdrawn = held.ground, self.notes.withdrawn
+        keys = {held.signer, held.holder.key_id, *ground.signers}
+        buried = self.notes.buried.get(ground.allowed.proposal.content, 0) > ground.moment
+        return {
+            Reason.KEY_REVOKED: bool(keys & withdrawn),
+            Reason.POLICY_DENIED: ground.policy != self.notes.policy,
+            Reason.EXPIRED: self.clock.now() >= min(held.expire, ground.expire),
+            Reason.REVOKED: str(held.holder.ref) in withdrawn or buried,
+            Reason.NOT_VALIDATED: not self._stands(ground),
+            Reason.APPROVAL_REQUIRED: bool(ground.approval) and not self._approved(ground),
+            Reason.ALREADY_COMMITTED: ground.revision[0] in self.notes.committed,
+        }
+
+    def _stands(self, ground: Ground) -> bool:
+        proposal_id, revision = ground.revision
+        head = self.notes.heads[proposal_id]
+        return head.revision == revision and head.state in STANDING
+
+    def _approved(self, ground: Ground) -> bool:
+        """The approval is unexpired, and nobody said otherwise after it."""
+        verdicts = self.notes.verdicts[ground.revision]
+        named = next(at for at, said in enumerate(verdicts) if said.reference == ground.approval)
+        others = (said.verdict for said in verdicts[named:])
+        return self.clock.now() < verdicts[named].expire and all(it is ApprovalVerdict.APPROVE for it in others)
+
+
+def _request(ground: Ground) -> object:
+    """What a key that is issued on this ground stands for."""
+    proposal = ground.allowed.proposal
+    revision = proposal.revision
+    presentation = Presentation(
+        proposal.content, revision.content_digest, revision.media_type, revision.evidence_digests, ""
+    )
+    return fingerprint(proposal, presentation)

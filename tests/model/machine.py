@@ -1,0 +1,269 @@
+"""The state machine: calls, withdrawals, time and crashes in any order; each answer is the one that was foretold.
+
+After every step there are exactly one receipt, one record and one event of the outbox for each consumed capability,
+those of the commits that were acknowledged and no others, with the bytes that were acknowledged; and the audit log
+tells of every change of state. Every receipt that is answered verifies with the keys that a client gets, or with the
+attestation that comes along, for exactly the content of its record. After every change that may be a withdrawal all
+capabilities that may not commit any more are presented at once.
+"""
+
+from dataclasses import replace
+from typing import TypeAlias, TypeVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, MultipleResults, initialize, invariant, multiple, rule
+
+from authority.domain.decision import ApprovalVerdict
+from authority.domain.identity import PrincipalKind
+from authority.domain.proposal import StoredProposal
+from authority.domain.record import Mode
+from authority.domain.references import DAY, HOUR, MINUTE, SECOND, TenantRef
+from authority.signing.key_ring import MINTING
+from capability_authority.offline import sha256
+from tests.model.committing import Way
+from tests.model.notes import Ground, Held
+from tests.model.player import played
+from tests.model.proposing import EVIDENCE
+from tests.model.stages import AFTER, BEFORE, Books
+from tests.model.withdrawing import POLICIES, Rotation, Withdrawing
+from tests.world.world import Person, Presented
+
+HOLDERS: Bundle[Person] = Bundle("holders")
+PROPOSALS: Bundle[StoredProposal] = Bundle("proposals")
+GROUNDS: Bundle[Ground] = Bundle("grounds")
+CAPABILITIES: Bundle[Held] = Bundle("capabilities")
+BASES = st.one_of(PROPOSALS, CAPABILITIES)
+Base: TypeAlias = StoredProposal | Held
+"""A proposal, or what a capability rests on."""
+HANDS = st.one_of(HOLDERS, CAPABILITIES)
+Hands: TypeAlias = Person | Held
+"""A holder, or whoever holds a capability."""
+
+Made = TypeVar("Made")
+
+FACTS = st.sampled_from([b'"tea"', b'"rice"', b'"salt"', b'"rain"', b'"wind"', b'"snow"'])
+"""Text, and canonical JSON just as well."""
+PROPOSERS = st.sampled_from([PrincipalKind.AGENT, PrincipalKind.USER])
+HOLDING = st.sampled_from([PrincipalKind.SERVICE, PrincipalKind.USER])
+ISSUERS = st.sampled_from([PrincipalKind.ADMIN, PrincipalKind.AGENT])
+KEYS = st.sampled_from(["k1", "k2", "k3", "k4"])
+SPANS = st.sampled_from([HOUR, DAY - 20 * MINUTE, SECOND])
+WAYS = st.builds(
+    Way,
+    revisions=st.integers(1, 2),
+    brief=st.booleans(),
+    pause_ms=st.sampled_from([0, 30 * MINUTE]),
+    keys=st.integers(1, 2),
+    lifetime_ms=st.sampled_from([DAY, 15 * MINUTE]),
+)
+ROTATIONS = st.builds(
+    Rotation,
+    purpose=st.sampled_from(MINTING),
+    revoked=st.sampled_from([True, True, False]),
+    compromised=st.booleans(),
+    told=st.booleans(),
+)
+OTHER_TERMS: dict[str, Presented] = {
+    "content_digest": {"content": b'"other"', "content_digest": sha256(b'"other"')},
+    "media_type": {"media_type": "application/json"},
+    "evidence_digests": {"evidence_digests": EVIDENCE[::-1]},
+    "commit_idempotency_key": {},
+}
+ELSEWHERE = TenantRef("test", "elsewhere")
+
+
+class CommitMachine(Withdrawing):
+    """Every rule, and what holds after each."""
+
+    @initialize(target=CAPABILITIES, by=PROPOSERS, fact=FACTS, way=WAYS)
+    @played
+    async def begin(self, by: PrincipalKind, fact: bytes, way: Way) -> MultipleResults[Held]:
+        """There is something to commit, whichever rules the machine does without this time."""
+        return multiple(*await self.made_ready(by, fact, await self.appointed(PrincipalKind.SERVICE), way))
+
+    # --- the way to a capability --------------------------------------------------------------------------------------
+
+    @rule(target=PROPOSALS, by=PROPOSERS, fact=FACTS)
+    @played
+    async def propose(self, by: PrincipalKind, fact: bytes) -> StoredProposal:
+        return await self.proposed(by, fact)
+
+    @rule(target=PROPOSALS, of=BASES, by=PROPOSERS, fact=FACTS)
+    @played
+    async def revise(self, of: Base, by: PrincipalKind, fact: bytes) -> MultipleResults[StoredProposal]:
+        revised = await self.revised(_proposal(of), by, fact)
+        await self.nothing_gets_through()
+        return _if_any(revised)
+
+    @rule(of=BASES, retry=st.booleans())
+    @played
+    async def validate(self, of: Base, *, retry: bool) -> None:
+        await self.validated(_proposal(of), retry=retry)
+        await self.nothing_gets_through()
+
+    @rule(of=BASES, verdict=st.sampled_from(ApprovalVerdict), retry=st.booleans())
+    @played
+    async def review(self, of: Base, verdict: ApprovalVerdict, *, retry: bool) -> None:
+        await self.reviewed(_proposal(of), verdict, retry=retry)
+        await self.nothing_gets_through()
+
+    @rule(capability=CAPABILITIES)
+    @played
+    async def revoke_approval(self, capability: Held) -> None:
+        """Of what a capability rests on; said also where no approval was asked for."""
+        await self.reviewed(_proposal(capability), ApprovalVerdict.REVOKE)
+        await self.nothing_gets_through()
+
+    @rule(target=GROUNDS, of=BASES, holder=HANDS, retry=st.booleans())
+    @played
+    async def decide(self, of: Base, holder: Hands, *, retry: bool) -> MultipleResults[Ground]:
+        return _if_any(await self.decided(_proposal(of), _person(holder), retry=retry))
+
+    @rule(target=CAPABILITIES, ground=GROUNDS, key=KEYS, holder=HANDS, by=ISSUERS)
+    @played
+    async def issue(self, ground: Ground, key: str, holder: Hands, by: PrincipalKind) -> MultipleResults[Held]:
+        return _if_any(await self.issued(ground, key, _person(holder), self.world.person(by), DAY))
+
+    @rule(target=CAPABILITIES, of=CAPABILITIES)
+    @played
+    async def issue_again(self, of: Held) -> MultipleResults[Held]:
+        """The same request under the same request id: the same bytes while it lives, a new one afterwards."""
+        return _if_any(await self.issued(of.ground, of.key, of.holder, of.holder, of.lifetime_ms, of.request_id))
+
+    @rule(target=CAPABILITIES, by=PROPOSERS, fact=FACTS, holder=HANDS, way=WAYS)
+    @played
+    async def make_ready(self, by: PrincipalKind, fact: bytes, holder: Hands, way: Way) -> MultipleResults[Held]:
+        """The whole way at once."""
+        return multiple(*await self.made_ready(by, fact, _person(holder), way))
+
+    # --- commits ------------------------------------------------------------------------------------------------------
+
+    @rule(target=CAPABILITIES, by=PROPOSERS, fact=FACTS, holder=HANDS, way=WAYS)
+    @played
+    async def make_record(self, by: PrincipalKind, fact: bytes, holder: Hands, way: Way) -> MultipleResults[Held]:
+        """The whole way at once, and a commit at its end."""
+        made = await self.made_ready(by, fact, _person(holder), way)
+        for held in made[:1]:
+            await self.committed(held, held.holder)
+        return multiple(*made)
+
+    @rule(capability=CAPABILITIES)
+    @played
+    async def commit(self, capability: Held) -> None:
+        await self.committed(capability, capability.holder)
+
+    @rule(capability=CAPABILITIES, term=st.sampled_from(sorted(OTHER_TERMS)), of=CAPABILITIES)
+    @played
+    async def commit_with_another(self, capability: Held, term: str, of: Held) -> None:
+        """Other content, other evidence order, other media type, or the key of another capability."""
+        presented: Presented = OTHER_TERMS[term] or {"commit_idempotency_key": of.key}
+        await self.committed(capability, capability.holder, **presented)
+
+    @rule(capability=CAPABILITIES, by=HANDS, elsewhere=st.booleans())
+    @played
+    async def commit_as(self, capability: Held, by: Hands, *, elsewhere: bool) -> None:
+        """By a holder, or by its namesake in another tenant."""
+        person = _person(by)
+        namesake = Person(replace(person.principal, tenant=ELSEWHERE), person.key)
+        await self.committed(capability, namesake if elsewhere else person)
+
+    @rule(capability=CAPABILITIES, at=st.sampled_from([BEFORE, AFTER]))
+    @played
+    async def crash_amid_commit(self, capability: Held, at: str) -> None:
+        await self.committed_amid_crash(capability, at)
+
+    @rule(capability=CAPABILITIES)
+    @played
+    async def look(self, capability: Held) -> None:
+        await self.looked(capability)
+
+    # --- what happens around them -------------------------------------------------------------------------------------
+
+    @rule(target=HOLDERS, kind=HOLDING)
+    @played
+    async def appoint(self, kind: PrincipalKind) -> Person:
+        return await self.appointed(kind)
+
+    @rule(holder=HANDS, key_alone=st.booleans())
+    @played
+    async def revoke(self, holder: Hands, *, key_alone: bool) -> None:
+        await self.revoked(_person(holder), key_alone=key_alone)
+        await self.nothing_gets_through()
+
+    @rule(how=ROTATIONS)
+    @played
+    async def rotate_issuer_key(self, how: Rotation) -> None:
+        await self.rotated(how)
+        await self.nothing_gets_through()
+
+    @rule(policy=st.sampled_from(sorted(POLICIES)), mode=st.sampled_from(Mode))
+    @played
+    async def govern(self, policy: str, mode: Mode) -> None:
+        await self.governed(policy, mode)
+        await self.nothing_gets_through()
+
+    @rule(fact=FACTS)
+    @played
+    async def bury(self, fact: bytes) -> None:
+        await self.buried(fact)
+        await self.nothing_gets_through()
+
+    @rule(milliseconds=SPANS)
+    @played
+    async def let_pass(self, milliseconds: int) -> None:
+        self.stage.clock.advance(milliseconds)
+        await self.nothing_gets_through()
+
+    @rule(what=st.sampled_from(["crash", "flush redis", "learn keys"]))
+    @played
+    async def disturb(self, what: str) -> None:
+        match what:
+            case "crash":
+                await self.crashed()
+            case "flush redis":
+                await self.redis_flushed()
+            case _:
+                await self.keys_learned()
+        await self.nothing_gets_through()
+
+    # --- what holds after every step ----------------------------------------------------------------------------------
+
+    @invariant()
+    def books_agree(self) -> None:
+        """Counts and joins at once: the stored rows are those of the acknowledged commits, each with its own."""
+        settled = [(it.held, it.receipt) for it in self.notes.committed.values()]
+        foretold = Books(
+            consumed=sorted(held.capability_id for held, _ in settled),
+            receipts=sorted(
+                (receipt.receipt_id, receipt.record_id, held.capability_id, receipt.statement.signature)
+                for held, receipt in settled
+            ),
+            records=sorted(
+                (receipt.record_id, receipt.receipt_id, held.ground.allowed.proposal.content)
+                for held, receipt in settled
+            ),
+            events=sorted(receipt.record_id for _, receipt in settled),
+        )
+        books = self.stage.books()
+        for name in Books.__slots__:
+            self.agree(f"stored {name}", getattr(foretold, name), getattr(books, name))
+
+    @invariant()
+    def audit_tells_all(self) -> None:
+        """Nothing changes unsaid, and nothing is said that did not change."""
+        told = self.stage.audit()
+        if told is not None:
+            self.agree("what the audit log says beside", {}, dict(told - self.notes.told))
+            self.agree("what the audit log misses", {}, dict(self.notes.told - told))
+
+
+def _proposal(of: Base) -> StoredProposal:
+    return of.ground.allowed.proposal if isinstance(of, Held) else of
+
+
+def _person(hands: Hands) -> Person:
+    return hands.holder if isinstance(hands, Held) else hands
+
+
+def _if_any(made: Made | None) -> MultipleResults[Made]:
+    return multiple() if made is None else multiple(made)

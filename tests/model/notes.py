@@ -1,0 +1,191 @@
+"""What the model knows: a few dicts, written from the answers to calls that succeeded."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from authority.domain.capability import Presentation
+from authority.domain.decision import ApprovalVerdict, DecisionOutcome
+from authority.domain.plan import StoredReceipt
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.references import Instant, PrincipalRef
+from authority.domain.statement import KeyPurpose
+from authority.domain.validation import SignedValidation
+from tests.world.world import Allowed, Issued, Person
+
+Claim = tuple[PrincipalRef, str]
+"""A holder and its idempotency key."""
+Fingerprint = Mapping[str, object]
+"""What a key stands for: the terms of the request fingerprint in which one tenant's requests can differ."""
+Revision = tuple[str, int]
+Told = tuple[str, str, str, str]
+"""Of an audit event: kind, actor, subject, next state."""
+
+
+@dataclass(slots=True)
+class Head:
+    """Which revision of a proposal is current, and where it stands."""
+
+    revision: int
+    state: ProposalState
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a person said of a revision."""
+
+    reference: str
+    verdict: ApprovalVerdict
+    validation: bytes
+    expire: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A decision of policy: what it was under, and its place in the order of decisions and tombstones."""
+
+    allowed: Allowed
+    policy: str
+    moment: int
+
+    @property
+    def revision(self) -> Revision:
+        """Of the proposal that was decided on."""
+        return revision_of(self.allowed.proposal)
+
+    @property
+    def outcome(self) -> DecisionOutcome:
+        """What policy said."""
+        return self.allowed.decision.receipt.outcome
+
+    @property
+    def approval(self) -> str:
+        """The reference of the approval that it rests on; empty when none was asked for."""
+        return next(iter(self.allowed.decision.receipt.approval_references), "")
+
+    @property
+    def expire(self) -> Instant:
+        """When the first of its two receipts expires."""
+        return min(self.allowed.validation.receipt.expire_time, self.allowed.decision.receipt.expire_time)
+
+    @property
+    def signers(self) -> set[str]:
+        """The keys that signed its two receipts."""
+        return {self.allowed.validation.statement.key_id, self.allowed.decision.statement.key_id}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A capability in its holder's hands, and the request that it was issued for."""
+
+    ground: Ground
+    issued: Issued
+    key: str
+    request_id: str
+    lifetime_ms: int
+
+    @property
+    def holder(self) -> Person:
+        """Who holds it."""
+        return self.issued.holder
+
+    @property
+    def capability_id(self) -> str:
+        """Its id."""
+        return self.issued.capability.terms.capability_id
+
+    @property
+    def expire(self) -> Instant:
+        """When it expires."""
+        return self.issued.capability.terms.expire_time
+
+    @property
+    def signer(self) -> str:
+        """The key that signed it."""
+        return self.issued.capability.statement.key_id
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A commit that was acknowledged."""
+
+    held: Held
+    fingerprint: Fingerprint
+    receipt: StoredReceipt
+
+
+@dataclass(slots=True)
+class Notes:
+    """Everything that the model goes by."""
+
+    policy: str
+    signing: dict[KeyPurpose, str]
+    """The issuer key that signs, as the operator made it."""
+    heads: dict[str, Head] = field(default_factory=dict)
+    validations: dict[Revision, list[SignedValidation]] = field(default_factory=dict)
+    verdicts: dict[Revision, list[Verdict]] = field(default_factory=dict)
+    issued: dict[str, Held] = field(default_factory=dict)
+    """Every capability."""
+    live: dict[Claim, Held] = field(default_factory=dict)
+    """The capability issued last under a key."""
+    stands_for: dict[Claim, Fingerprint] = field(default_factory=dict)
+    """What a key was issued for first, and so for ever."""
+    settled: dict[Claim, Settled] = field(default_factory=dict)
+    committed: dict[str, Settled] = field(default_factory=dict)
+    """By proposal."""
+    buried: dict[bytes, int] = field(default_factory=dict)
+    """The moment of the last tombstone of a content."""
+    withdrawn: set[str] = field(default_factory=set)
+    """Principals, holder keys and issuer keys."""
+    known: set[str] = field(default_factory=set)
+    """Of the withdrawn issuer keys those that the process has learned of."""
+    signing_here: dict[KeyPurpose, str] = field(default_factory=dict)
+    """The issuer key that signs, as the process knows it."""
+    running: dict[Claim, tuple[Fingerprint, Instant]] = field(default_factory=dict)
+    """Leases that a dead process left behind, and when they were taken."""
+    told: Counter[Told] = field(default_factory=Counter)
+    """What the audit log must hold."""
+    moment: int = 0
+
+    def next_moment(self) -> int:
+        """The next place in the order of decisions and tombstones."""
+        self.moment += 1
+        return self.moment
+
+    def tell(self, kind: str, actor: PrincipalRef, subject: str, next_state: str) -> None:
+        """Notes a change of state that the audit log must know of."""
+        self.told[kind, str(actor), subject, next_state] += 1
+
+    def learn_keys(self) -> None:
+        """The process knows every issuer key as it is."""
+        self.known = set(self.withdrawn)
+        self.signing_here = dict(self.signing)
+
+    def settle(self, held: Held, receipt: StoredReceipt) -> None:
+        """A commit was acknowledged."""
+        terms = held.issued.capability.terms
+        settled = Settled(held, fingerprint(held.ground.allowed.proposal, held.issued.presentation), receipt)
+        self.settled[terms.holder, held.key] = self.committed[terms.proposal_id] = settled
+        self.heads[terms.proposal_id].state = ProposalState.COMMITTED
+        self.tell("memory.commit", terms.holder, receipt.record_id, "consumed")
+
+    def is_alive(self, settled: Settled) -> bool:
+        """Whether no tombstone of its content is later than the decision that allowed the record."""
+        return self.buried.get(settled.held.ground.allowed.proposal.content, 0) < settled.held.ground.moment
+
+
+def revision_of(proposal: StoredProposal) -> Revision:
+    """Names the revision."""
+    return proposal.revision.proposal_id, proposal.revision.revision
+
+
+def fingerprint(proposal: StoredProposal, presentation: Presentation) -> Fingerprint:
+    """The terms of semantics §4 that are not the same for all requests under one key here."""
+    return {
+        "proposal_id": proposal.revision.proposal_id,
+        "proposal_revision": proposal.revision.revision,
+        "proposal_digest": proposal.digest,
+        "content_digest": presentation.content_digest,
+        "media_type": presentation.media_type,
+        "evidence_digests": presentation.evidence_digests,
+    }
