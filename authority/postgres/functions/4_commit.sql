@@ -6,7 +6,11 @@
 --
 -- The receipt's insertion is the claim. Nothing is inserted and later deleted: a twin answered from a claim that is then
 -- withdrawn would be a lie. Every statement below is a new snapshot (READ COMMITTED): what a lock protects is read only
--- after the lock is had. CTEs over an unnested array are materialized, else they are planned as one row.
+-- after the lock is had.
+--
+-- Every lookup is lateral and limited: for each plan one probe of an index, whatever the planner believes of sizes. Plain
+-- joins, planned while tables were small, read all of a tenant for each plan. Which plans are in a result is asked by
+-- `in`, which is hashed.
 create or replace function authority.commit(
   plans authority.commit_plan[], judged_at timestamptz, clock_bound interval, source text)
 returns table (
@@ -16,6 +20,8 @@ language plpgsql volatile security definer
 set search_path = authority, pg_temp
 set lock_timeout = '250ms'
 set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
@@ -42,27 +48,32 @@ begin
       where pg_try_advisory_xact_lock_shared(tenant_lock(t.tenant)));
   end if;
 
-  with asked as materialized (
-    select p.tenant, p.proposal_id, p.ordinality from unnest(plans) with ordinality p),
+  with wanted as materialized (
+    select distinct p.tenant, p.proposal_id from unnest(plans) p where p.tenant = any (open_tenants) order by 1, 2),
   locked as materialized (
-    select h.tenant, h.proposal_id from proposal_head h
-    join (select distinct a.tenant, a.proposal_id from asked a where a.tenant = any (open_tenants)) w
-      on h.tenant = w.tenant and h.proposal_id = w.proposal_id
-    order by h.tenant, h.proposal_id
-    for update of h skip locked)
-  select array_agg(l.tenant is not null order by a.ordinality) into head_locked
-  from asked a left join locked l on l.tenant = a.tenant and l.proposal_id = a.proposal_id;
+    select l.tenant, l.proposal_id from wanted w
+    cross join lateral (
+      select h.tenant, h.proposal_id from proposal_head h
+      where h.tenant = w.tenant and h.proposal_id = w.proposal_id
+      for update skip locked) l)
+  select array_agg(
+    (p.tenant, p.proposal_id) in (select l.tenant, l.proposal_id from locked l) order by p.ordinality)
+  into head_locked
+  from unnest(plans) with ordinality p;
 
-  with asked as materialized (
-    select p.tenant, p.capability_id, p.ordinality from unnest(plans) with ordinality p),
+  with wanted as materialized (
+    select distinct p.tenant, p.capability_id from unnest(plans) with ordinality p
+    where head_locked[p.ordinality] order by 1, 2),
   locked as materialized (
-    select c.tenant, c.capability_id from capability c
-    join (select distinct a.tenant, a.capability_id from asked a where head_locked[a.ordinality]) w
-      on c.tenant = w.tenant and c.capability_id = w.capability_id
-    order by c.tenant, c.capability_id
-    for update of c skip locked)
-  select array_agg(l.tenant is not null order by a.ordinality) into capability_locked
-  from asked a left join locked l on l.tenant = a.tenant and l.capability_id = a.capability_id;
+    select l.tenant, l.capability_id from wanted w
+    cross join lateral (
+      select c.tenant, c.capability_id from capability c
+      where c.tenant = w.tenant and c.capability_id = w.capability_id
+      for update skip locked) l)
+  select array_agg(
+    (p.tenant, p.capability_id) in (select l.tenant, l.capability_id from locked l) order by p.ordinality)
+  into capability_locked
+  from unnest(plans) with ordinality p;
 
   -- 2. Replay and conflict for every plan, locked or not. 3. Carried and live refusals for the rest.
   with asked as materialized (select p.* from unnest(plans) with ordinality p),
@@ -109,7 +120,8 @@ begin
         when d.outcome = 'require_approval' then 'APPROVAL_REQUIRED'
         when a.approval_reference is not null and not exists (
           select 1 from approval_decision y where y.tenant = a.tenant and y.reference = a.approval_reference
-            and y.proposal_id = a.proposal_id and y.revision = a.revision and y.verdict = 'approve' and y.expire_time > judged_at
+            and y.proposal_id = a.proposal_id and y.revision = a.revision
+            and y.verdict = 'approve' and y.expire_time > judged_at
             and not exists (
               select 1 from approval_decision z where z.tenant = y.tenant and z.proposal_id = y.proposal_id
                 and z.revision = y.revision and z.sequence > y.sequence and z.verdict <> 'approve'))
@@ -119,19 +131,38 @@ begin
           or n.name is null or c.digest <> a.capability_digest then 'NOT_FOUND'
       end as state_refusal
     from asked a
-    left join commit_receipt own
-      on own.tenant = a.tenant and own.holder = a.holder and own.idempotency_key = a.idempotency_key
-    left join proposal_head h on h.tenant = a.tenant and h.proposal_id = a.proposal_id
-    left join proposal q on q.tenant = a.tenant and q.proposal_id = a.proposal_id and q.revision = a.revision
-    left join capability c on c.tenant = a.tenant and c.capability_id = a.capability_id
-    left join validation_receipt v on v.tenant = a.tenant and v.digest = a.validation_digest
-      and v.proposal_id = a.proposal_id and v.revision = a.revision
-    left join decision_receipt d on d.tenant = a.tenant and d.digest = a.decision_digest
-      and d.proposal_id = a.proposal_id and d.revision = a.revision and d.holder = a.holder
-      and d.validation_receipt_digest = a.validation_digest
-    left join memory_namespace n on n.tenant = a.tenant and n.name = a.memory_namespace
-    left join principal holder on holder.tenant = a.tenant and holder.principal = a.holder
-    left join principal_key hk on hk.tenant = a.tenant and hk.key_id = a.holder_key and hk.principal = a.holder),
+    left join lateral (
+      select o.receipt_id, o.fingerprint from commit_receipt o
+      where o.tenant = a.tenant and o.holder = a.holder and o.idempotency_key = a.idempotency_key limit 1) own on true
+    left join lateral (
+      select o.proposal_id, o.current_revision, o.state, o.receipt_id from proposal_head o
+      where o.tenant = a.tenant and o.proposal_id = a.proposal_id limit 1) h on true
+    left join lateral (
+      select o.proposal_id, o.memory_namespace, o.digest, o.content_digest from proposal o
+      where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q on true
+    left join lateral (
+      select o.capability_id, o.digest, o.state, o.not_before_time, o.expire_time from capability o
+      where o.tenant = a.tenant and o.capability_id = a.capability_id limit 1) c on true
+    left join lateral (
+      select o.digest, o.key_id, o.validator_profile, o.validator_profile_version, o.outcome, o.expire_time
+      from validation_receipt o
+      where o.tenant = a.tenant and o.digest = a.validation_digest
+        and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) v on true
+    left join lateral (
+      select o.digest, o.key_id, o.policy_version, o.outcome, o.sequence, o.expire_time
+      from decision_receipt o
+      where o.tenant = a.tenant and o.digest = a.decision_digest
+        and o.proposal_id = a.proposal_id and o.revision = a.revision and o.holder = a.holder
+        and o.validation_receipt_digest = a.validation_digest limit 1) d on true
+    left join lateral (
+      select o.name, o.policy_version from memory_namespace o
+      where o.tenant = a.tenant and o.name = a.memory_namespace limit 1) n on true
+    left join lateral (
+      select o.principal, o.state from principal o
+      where o.tenant = a.tenant and o.principal = a.holder limit 1) holder on true
+    left join lateral (
+      select o.key_id, o.state from principal_key o
+      where o.tenant = a.tenant and o.key_id = a.holder_key and o.principal = a.holder limit 1) hk on true),
   ranked as materialized (
     select j.*, (
       select r.reason from unnest(array[
@@ -168,19 +199,24 @@ begin
     order by f.tenant, f.holder, f.idempotency_key
     on conflict do nothing
     returning commit_receipt.tenant, commit_receipt.receipt_id)
-  select array_agg(w.receipt_id is not null order by p.ordinality) into won
-  from unnest(plans) with ordinality p
-  left join first f on f.ordinality = p.ordinality -- one plan may be given twice: its receipt id alone wins nothing
-  left join claimed w on w.tenant = f.tenant and w.receipt_id = f.receipt_id;
+  select array_agg(
+    p.ordinality in (select f.ordinality from first f) -- one plan may be given twice: its receipt id alone wins nothing
+      and (p.tenant, p.receipt_id) in (select w.tenant, w.receipt_id from claimed w) order by p.ordinality)
+  into won
+  from unnest(plans) with ordinality p;
 
   -- 5. Winners: record, event and audit, capability and proposal head, in the same breath.
   with winner as materialized (
-    select p.*, q.memory_type, q.provenance, q.content, q.media_type, q.proposer, q.source_refs, q.subject_refs,
-      q.evidence_digests, q.visibility, q.valid_from_time, q.valid_until_time, q.record_expire_time, q.costs,
-      d.sequence as decision_sequence
+    select p.*, q.*, d.*
     from unnest(plans) with ordinality p
-    join proposal q on q.tenant = p.tenant and q.proposal_id = p.proposal_id and q.revision = p.revision
-    join decision_receipt d on d.tenant = p.tenant and d.digest = p.decision_digest
+    cross join lateral (
+      select o.memory_type, o.provenance, o.content, o.media_type, o.proposer, o.source_refs, o.subject_refs,
+        o.evidence_digests, o.visibility, o.valid_from_time, o.valid_until_time, o.record_expire_time, o.costs
+      from proposal o
+      where o.tenant = p.tenant and o.proposal_id = p.proposal_id and o.revision = p.revision limit 1) q
+    cross join lateral (
+      select o.sequence as decision_sequence from decision_receipt o
+      where o.tenant = p.tenant and o.digest = p.decision_digest limit 1) d
     where won[p.ordinality]),
   record as (
     insert into memory_record (
@@ -253,14 +289,19 @@ begin
         else coalesce(receipts[p.ordinality], own.receipt_id, other.receipt_id)
       end as settled
     from unnest(plans) with ordinality p
-    left join commit_receipt own on not won[p.ordinality]
-      and own.tenant = p.tenant and own.holder = p.holder and own.idempotency_key = p.idempotency_key
-    left join commit_receipt other on not won[p.ordinality]
-      and other.tenant = p.tenant and other.proposal_id = p.proposal_id)
+    left join lateral (
+      select o.receipt_id, o.fingerprint from commit_receipt o
+      where not won[p.ordinality]
+        and o.tenant = p.tenant and o.holder = p.holder and o.idempotency_key = p.idempotency_key limit 1) own on true
+    left join lateral (
+      select o.receipt_id from commit_receipt o
+      where not won[p.ordinality] and o.tenant = p.tenant and o.proposal_id = p.proposal_id limit 1) other on true)
   select a.ordinality, a.outcome, a.reason, a.term, a.settled, r.record_id, r.fingerprint, r.payload_type, r.payload,
     r.key_id, r.signature
   from answered a
-  left join commit_receipt r on not a.has_won and r.tenant = a.tenant and r.receipt_id = a.settled
+  left join lateral (
+    select o.record_id, o.fingerprint, o.payload_type, o.payload, o.key_id, o.signature from commit_receipt o
+    where not a.has_won and o.tenant = a.tenant and o.receipt_id = a.settled limit 1) r on true
   order by a.ordinality;
 end $$;
 
