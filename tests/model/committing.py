@@ -191,5 +191,5 @@ class Committing(Proposing):
         """A client believes the receipt: by its key, or by the attestation when the key was revoked since."""
         self.agree("an attestation", receipt.key_id in self.notes.known, attestation is not None)
         vouching = statement_message(attestation) if attestation else None
-        key_set = await self.stage.key_set()
+        key_set = await self.world.authority.key_set()
         verify_receipt(statement_message(receipt), key_set, attestation=vouching, content=content)

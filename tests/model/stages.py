@@ -14,11 +14,9 @@ from authority.domain.refusal import Refusal
 from authority.inprocess.leases import InProcessLeases
 from authority.inprocess.nonces import InProcessNonces
 from authority.inprocess.tables import Tables
-from authority.rpc.convert.keys import key_set_response
 from authority.usecases.authenticate import Authenticate
 from authority.usecases.ports import Clock, Committer, Sighting, Statements
-from authority.usecases.read_key_set import GetKeySet
-from capability_authority.offline import KeySet, make_invocation, sha256
+from capability_authority.offline import make_invocation, sha256
 from capability_authority.v1 import types_pb2
 from tests.model.notes import Told
 from tests.world.authority import HERE, LEASE_MS, REPLAY_MS, Authority
@@ -106,11 +104,6 @@ class Stage(ABC):
         authority = self.world.authority
         authenticate = Authenticate(authority.reader, authority.store.registry, self.clock)
         return await authenticate([proof], Call(HERE.audience, METHOD, sha256(b""), is_read=False))
-
-    async def key_set(self) -> KeySet:
-        """The keys as a client gets them from this process."""
-        published = await GetKeySet(self.world.authority.ring, HERE)()
-        return KeySet.from_response(key_set_response(published), pinned_issuer=HERE.issuer, pinned_key_ids=None)
 
     def mortally(self, open_store: OpenStore, clock: Clock, statements: Statements) -> Store:
         """The store, with a committer that can die."""

@@ -9,6 +9,7 @@ from authority.domain.verify import Here
 from authority.inprocess.leases import InProcessLeases
 from authority.inprocess.nonces import InProcessNonces
 from authority.policy.engine import CedarPolicyEngine
+from authority.rpc.convert.keys import key_set_response
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import MINTING, KeyRing
 from authority.signing.page_tokens import SealedPageTokens
@@ -23,11 +24,13 @@ from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.issue import Issue
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces
+from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
+from capability_authority.offline import KeySet
 from tests.world.clock import NumberedIds, SetClock
 from tests.world.stores import SOURCE, OpenStore, Store
 
@@ -122,6 +125,18 @@ class Authority:
             await self.store.administration.add_issuer_key(key, now)
         self.tenants.add(tenant)
         await self.learn_keys()
+
+    async def replica(self) -> "Authority":
+        """Another process of the service over the same store, which knows the keys as they are now; without Redis."""
+        other = Authority.open(self.folder.path, lambda *_: self.store, clock=self.clock, ids=self.ids)
+        other.tenants.update(self.tenants)
+        await other.learn_keys()
+        return other
+
+    async def key_set(self) -> KeySet:
+        """The keys as a client gets them from this process."""
+        published = await GetKeySet(self.ring, HERE)()
+        return KeySet.from_response(key_set_response(published), pinned_issuer=HERE.issuer, pinned_key_ids=None)
 
     async def learn_keys(self) -> None:
         """Reads the issuer keys again."""
