@@ -88,7 +88,8 @@ class Commit:
         sighting = await self.leases.sight(claim)
         if sighting.settled and self._is_trustworthy(sighting.settled, claim):
             return self._answer(claim, sighting.settled, replayed=True)
-        if sighting.running_fingerprint not in {None, claim.fingerprint}:
+        # A lease may outlive its commit, when its process died: what was settled says more than that a key runs.
+        if sighting.settled is None and sighting.running_fingerprint not in {None, claim.fingerprint}:
             return Refusal(Reason.IDEMPOTENCY_CONFLICT)
         return None
 
