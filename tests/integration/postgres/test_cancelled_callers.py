@@ -1,4 +1,4 @@
-"""Callers go away at any moment: a commit that was sent is finished, and connections are given back clean."""
+"""Callers go away at any moment (C02, C03, F03): what was sent is finished, and connections come back clean (C05)."""
 
 import asyncio
 import random
