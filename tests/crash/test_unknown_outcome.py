@@ -7,7 +7,7 @@ import asyncio
 
 import pytest
 
-from capability_authority.client import Committed, DeadlineExceeded
+from capability_authority.client import Committed, DeadlineExceeded, InProgress
 from tests.crash.conftest import Site
 from tests.installation.gates import gate
 from tests.installation.processes import ServiceProcess, eventually
@@ -81,7 +81,7 @@ async def test_c02_f03_a_caller_that_goes_away_during_commit_finds_it_done(
     ready, before = await doomed_team.ready(), site.storage.assert_whole().receipts
     with gate(site.installation.admin_url, "memory_record") as closed:
         running = asyncio.create_task(
-            _asked_once(doomed, doomed_team, ready, within_s=0.6 if way == "deadline" else 20)
+            _asked_once(doomed, doomed_team, ready, within_s=1.2 if way == "deadline" else 20)
         )
         await eventually(lambda: len(closed.waiting()) == 1, "the call is inside the database")
         # When its caller gives up
@@ -105,7 +105,7 @@ async def test_f03_a_caller_that_gives_up_before_commit_finds_it_done_once(
     # Given a commit whose call is on its way to the database
     ready, before = await doomed_team.ready(), site.storage.assert_whole().receipts
     site.proxy.hold_requests(COMMIT)
-    running = asyncio.create_task(_asked_once(doomed, doomed_team, ready, within_s=0.6))
+    running = asyncio.create_task(_asked_once(doomed, doomed_team, ready, within_s=1.2))
     await eventually(lambda: site.proxy.held_requests > 0, "the call is on its way")
     # When its deadline passes before the call arrives
     await refused(running, DeadlineExceeded)
@@ -115,4 +115,23 @@ async def test_f03_a_caller_that_gives_up_before_commit_finds_it_done_once(
     async with team_at(doomed.address, doomed_team.tenant, retries=PATIENT) as patient:
         await patient.commit(ready)
     assert (await doomed_team.commit(ready)).replayed
+    assert site.storage.assert_whole().receipts == before + 1
+
+
+async def test_a15_the_same_key_elsewhere_is_in_progress_for_no_longer_than_its_caller_waits(
+    site: Site, doomed: ServiceProcess, doomed_team: Team, survivors: Team
+) -> None:
+    # Given a commit that stands still inside the database
+    ready, before = await doomed_team.ready(), site.storage.assert_whole().receipts
+    with gate(site.installation.admin_url, "commit_receipt") as closed:
+        running = asyncio.create_task(doomed_team.commit(ready))
+        await eventually(lambda: len(closed.waiting()) == 1, "the call is inside the database")
+        # When the same key comes to another process, whose caller does not wait long
+        async with team_at(site.survivor.address, doomed_team.tenant, retries=ONCE, within_s=1.2) as hasty:
+            refusal = await refused(hasty.commit(ready), InProgress)
+        # Then it is told in time that the first is still running, and when to ask again
+        assert refusal.failure.retry_delay
+        closed.open()
+        first = await running
+    assert (await survivors.commit(ready)).receipt.statement == first.receipt.statement
     assert site.storage.assert_whole().receipts == before + 1

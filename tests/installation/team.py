@@ -27,7 +27,7 @@ Refusal = TypeVar("Refusal", bound=AuthorityError)
 
 PATIENT = RetryPolicy(attempts=200, longest_delay=0.2)
 """Goes on for as long as the call's timeout allows."""
-ONCE = RetryPolicy(attempts=1)
+ONCE = RetryPolicy(attempts=1, attempt_share=1.0)
 """Shows the first answer, whatever it is."""
 _NUMBERS = count(1)
 
