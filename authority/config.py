@@ -103,6 +103,8 @@ class Settings(OperatorSettings):
     """How long Redis is waited for; commits go on without it."""
     deadline_cap_s: float = Field(30.0, gt=0, le=300)
     """The longest that any call may take, whatever its caller allows."""
+    connection_age_s: float | None = Field(None, gt=0)
+    """After how long a client is sent to connect anew, so that load spreads over replicas; never when not set."""
     drain_s: float = Field(10.0, ge=0, le=300)
     """How long running calls may take to end after SIGTERM."""
 

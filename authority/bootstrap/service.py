@@ -52,6 +52,8 @@ from authority.usecases.verify_capability import VerifyCapability
 
 _log = structlog.get_logger(__name__)
 
+_REFRESH_WITHIN_S = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class Service:
@@ -119,7 +121,11 @@ async def open_service(
         server = RpcServer(
             use_cases,
             settings.audience,
-            ServerOptions(deadline_cap=settings.deadline_cap_s, reflection=settings.reflection),
+            ServerOptions(
+                deadline_cap=settings.deadline_cap_s,
+                reflection=settings.reflection,
+                connection_age=settings.connection_age_s,
+            ),
         )
         stack.push_async_callback(server.stop, 0)
         port = server.bind(settings.listen, _credentials(settings))
@@ -166,7 +172,9 @@ async def _refreshing(ring: KeyRing, issuer_keys: PostgresIssuerKeys, every_s: f
         while True:
             await asyncio.sleep(every_s)
             try:
-                _replace_keys(ring, await issuer_keys.load())
+                # A partition that swallows packets would let one read wait without end, and a revoked key verify on.
+                async with asyncio.timeout(_REFRESH_WITHIN_S):
+                    _replace_keys(ring, await issuer_keys.load())
             except Exception as error:  # noqa: BLE001 - whatever it is, the next turn may fare better
                 _log.warning("issuer keys could not be read again", error=type(error).__name__)
 

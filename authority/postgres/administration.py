@@ -104,7 +104,7 @@ class PostgresAdministration:
 
     async def list_policies(self) -> Sequence[ListedPolicy]:
         """Every loaded bundle."""
-        found = await self.database.pool.fetch(query("policy_version_list"))
+        found = await self.database.ask_all(query("policy_version_list"))
         return [ListedPolicy(row["version"], row["bytes"], row["load_time"]) for row in found]
 
     async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:
@@ -138,7 +138,7 @@ class PostgresAdministration:
 
     async def list_issuer_keys(self) -> Sequence[IssuerKey]:
         """Every key of the authority."""
-        return [rows.issuer_key(row) for row in await self.database.pool.fetch(query("issuer_keys"))]
+        return [rows.issuer_key(row) for row in await self.database.ask_all(query("issuer_keys"))]
 
     async def revoke_issuer_key(self, key_id: str, compromised_since: Instant | None, now: Instant) -> None:
         """Withdraws the key in every tenant at once: it waits for every running commit."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, TypeAlias
 
 import grpc
@@ -52,7 +53,10 @@ class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
             if ended:
                 return
             async with self._changed:
-                await self._changed.wait_for(lambda: self._ended or self._states.get(request.service, last) != last)
+                await self._changed.wait_for(partial(self._has_news, request.service, last))
+
+    def _has_news(self, service: str, last: int) -> bool:
+        return self._ended or self._states.get(service, last) != last
 
     async def _tell(self, state: int) -> None:
         async with self._changed:
