@@ -22,6 +22,7 @@ Answer = TypeVar("Answer")
 Machine = TypeVar("Machine", bound="Player")
 
 DEFAULT_POLICY = "default"
+_SHORT = 300
 
 
 class Disagreement(AssertionError):
@@ -81,7 +82,7 @@ class Player(RuleBasedStateMachine):
     def agree(self, on: str, foretold: object, came: object) -> None:
         """Raises Disagreement when something else came."""
         if foretold != came:
-            raise Disagreement(f"{on}: foretold {foretold}, came {came}")
+            raise Disagreement(f"{on}: foretold {_shortly(foretold)}, came {_shortly(came)}")
 
     async def knock(self, person: Person) -> None:
         """Whoever is withdrawn is let in no more. What the rules call afterwards is a call let in a moment before."""
@@ -109,3 +110,8 @@ class Player(RuleBasedStateMachine):
             return None
         self._asked[what] = (request_id, answer)
         return answer
+
+
+def _shortly(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
