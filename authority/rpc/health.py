@@ -55,7 +55,7 @@ class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
             async with self._changed:
                 await self._changed.wait_for(partial(self._has_news, request.service, last))
 
-    def _has_news(self, service: str, last: int) -> bool:
+    def _has_news(self, service: str, last: int | None) -> bool:
         return self._ended or self._states.get(service, last) != last
 
     async def _tell(self, state: int) -> None:
