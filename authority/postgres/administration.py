@@ -38,12 +38,12 @@ class PostgresAdministration:
     async def add_principal(self, new: NewPrincipal, now: Instant) -> None:
         """Registers the principal with its first key."""
         tenant, ref = str(new.tenant), str(new.ref)
-        async with self._act(new.tenant, "principal.add", ref, "active", now) as connection:
+        async with self._act(new.tenant, "principal.add", ref, "active", now) as act:
             rights = sorted(right.value for right in new.rights)
-            if not await connection.fetchval(query("insert_principal"), tenant, ref, new.kind.value, rights, now):
+            if not await act.connection.fetchval(query("insert_principal"), tenant, ref, new.kind.value, rights, now):
                 raise AlreadyThere(f"principal {ref} is registered in {tenant}")
             key = rows.key_id_bytes(new.key_id)
-            if not await connection.fetchval(query("insert_principal_key"), tenant, key, ref, new.public_key, now):
+            if not await act.connection.fetchval(query("insert_principal_key"), tenant, key, ref, new.public_key, now):
                 raise AlreadyThere(f"key {new.key_id} belongs to a principal of {tenant} already")
 
     async def list_principals(self, tenant: TenantRef) -> Sequence[ListedPrincipal]:
@@ -54,21 +54,23 @@ class PostgresAdministration:
 
     async def revoke_principal(self, tenant: TenantRef, ref: PrincipalRef, now: Instant) -> None:
         """Withdraws the principal."""
-        async with self._act(tenant, "principal.revoke", str(ref), "revoked", now, withdraws=True) as connection:
-            if not await connection.fetchval(query("revoke_principal"), str(tenant), str(ref)):
+        async with self._act(tenant, "principal.revoke", str(ref), "revoked", now, withdraws=True) as act:
+            act.previous = "active"
+            if not await act.connection.fetchval(query("revoke_principal"), str(tenant), str(ref)):
                 raise NotThere(f"no active principal {ref} in {tenant}")
 
     async def revoke_principal_key(self, tenant: TenantRef, key_id: str, now: Instant) -> None:
         """Withdraws one key of a principal."""
-        async with self._act(tenant, "principal_key.revoke", key_id, "revoked", now, withdraws=True) as connection:
-            if not await connection.fetchval(query("revoke_principal_key"), str(tenant), rows.key_id_bytes(key_id)):
+        async with self._act(tenant, "principal_key.revoke", key_id, "revoked", now, withdraws=True) as act:
+            act.previous = "active"
+            if not await act.connection.fetchval(query("revoke_principal_key"), str(tenant), rows.key_id_bytes(key_id)):
                 raise NotThere(f"no active key {key_id} in {tenant}")
 
     async def add_namespace(self, new: NewMemoryNamespace, now: Instant) -> None:
         """Makes the memory namespace."""
-        async with self._act(new.tenant, "memory_namespace.add", new.name, new.mode.value, now) as connection:
+        async with self._act(new.tenant, "memory_namespace.add", new.name, new.mode.value, now) as act:
             try:
-                added = await connection.fetchval(
+                added = await act.connection.fetchval(
                     query("insert_memory_namespace"),
                     str(new.tenant),
                     new.name,
@@ -92,15 +94,21 @@ class PostgresAdministration:
 
     async def set_mode(self, tenant: TenantRef, name: str, mode: Mode, now: Instant) -> None:
         """Sets how unvalidated writes are treated."""
-        async with self._act(tenant, "memory_namespace.mode", name, mode.value, now, withdraws=True) as connection:
-            if not await connection.fetchval(query("set_memory_namespace_mode"), str(tenant), name, mode.value):
+        async with self._act(tenant, "memory_namespace.mode", name, mode.value, now, withdraws=True) as act:
+            act.previous = await act.connection.fetchval(
+                query("set_memory_namespace_mode"), str(tenant), name, mode.value
+            )
+            if not act.previous:
                 raise NotThere(f"no memory namespace {name} in {tenant}")
 
     async def load_policy(self, version: bytes, bundle: str, now: Instant) -> None:
         """Keeps the bundle under its digest."""
         subject = f"sha256:{version.hex()}"
-        async with self._act(AUTHORITY_ITSELF, "policy.load", subject, "loaded", now) as connection:
-            await connection.execute(query("insert_policy_version"), version, bundle, now)
+        async with self._act(AUTHORITY_ITSELF, "policy.load", subject, "loaded", now) as act:
+            # Loaded before, nothing changes and there is nothing to tell.
+            act.changed = (
+                await act.connection.fetchval(query("insert_policy_version"), version, bundle, now) is not None
+            )
 
     async def list_policies(self) -> Sequence[ListedPolicy]:
         """Every loaded bundle."""
@@ -110,13 +118,14 @@ class PostgresAdministration:
     async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:
         """Puts the memory namespace under the bundle."""
         subject = f"sha256:{version.hex()}"
-        async with self._act(tenant, "policy.activate", name, subject, now, withdraws=True) as connection:
+        async with self._act(tenant, "policy.activate", name, subject, now, withdraws=True) as act:
             try:
-                changed = await connection.fetchval(query("set_memory_namespace_policy"), str(tenant), name, version)
+                before = await act.connection.fetchval(query("set_memory_namespace_policy"), str(tenant), name, version)
             except asyncpg.ForeignKeyViolationError as error:
                 raise NotThere(f"policy version {subject} is not loaded") from error
-            if not changed:
+            if before is None:
                 raise NotThere(f"no memory namespace {name} in {tenant}")
+            act.previous = f"sha256:{before.hex()}"
 
     async def count_commits(self, tenant: TenantRef) -> CommitCounts:
         """All four in one statement, which sees one moment."""
@@ -129,12 +138,17 @@ class PostgresAdministration:
         """Adds the key and retires the one whose place it takes."""
         scope = (str(key.tenant) if key.tenant else None, key.memory_namespace)
         thumbprint = rows.key_id_bytes(key.key_id)
-        async with self._act(AUTHORITY_ITSELF, "issuer_key.add", key.key_id, "active", now) as connection:
-            await connection.execute(
+        async with self._act(AUTHORITY_ITSELF, "issuer_key.add", key.key_id, "active", now) as act:
+            await act.connection.execute(
                 query("insert_issuer_key"), thumbprint, key.public_key, key.purpose.value, *scope, now
             )
-            retired = await connection.fetch(query("retire_issuer_keys"), key.purpose.value, thumbprint, *scope)
-        return [rows.key_id_text(row["key_id"]) for row in retired]
+            retired = await act.connection.fetch(query("retire_issuer_keys"), key.purpose.value, thumbprint, *scope)
+            retired_ids = [rows.key_id_text(row["key_id"]) for row in retired]
+            for key_id in retired_ids:
+                await audit.append(
+                    act.connection, _event(AUTHORITY_ITSELF, "issuer_key.retire", key_id, "active", "retiring", now)
+                )
+        return retired_ids
 
     async def list_issuer_keys(self) -> Sequence[IssuerKey]:
         """Every key of the authority."""
@@ -142,30 +156,47 @@ class PostgresAdministration:
 
     async def revoke_issuer_key(self, key_id: str, compromised_since: Instant | None, now: Instant) -> None:
         """Withdraws the key in every tenant at once: it waits for every running commit."""
-        async with self._act(AUTHORITY_ITSELF, "issuer_key.revoke", key_id, "revoked", now) as connection:
-            await connection.execute(query("take_global_lock"))
+        async with self._act(AUTHORITY_ITSELF, "issuer_key.revoke", key_id, "revoked", now) as act:
+            await act.connection.execute(query("take_global_lock"))
             thumbprint = rows.key_id_bytes(key_id)
-            if not await connection.fetchval(query("revoke_issuer_key"), thumbprint, compromised_since):
+            act.previous = await act.connection.fetchval(query("revoke_issuer_key"), thumbprint, compromised_since)
+            if not act.previous:
                 raise NotThere(f"no issuer key {key_id} that is not revoked already")
 
     @contextlib.asynccontextmanager
     async def _act(  # an act's parts, in the order of its audit event
         self, tenant: TenantRef, kind: str, subject: str, next_state: str, now: Instant, *, withdraws: bool = False
-    ) -> AsyncIterator[Connection]:
+    ) -> AsyncIterator["_Act"]:
         async with self.database.transaction(tenant) as connection:
             if withdraws:
                 await connection.execute(query("take_tenant_lock"), str(tenant))
-            yield connection
-            event = AuditEvent(
-                tenant=tenant,
-                kind=kind,
-                actor=OPERATOR,
-                subject=subject,
-                previous_state="",
-                next_state=next_state,
-                time=now,
-            )
-            await audit.append(connection, event)
+            act = _Act(connection)
+            yield act
+            if act.changed:
+                await audit.append(connection, _event(tenant, kind, subject, act.previous, next_state, now))
+
+
+@dataclass(slots=True)
+class _Act:
+    """An act under way, and what its audit event will say of the state before."""
+
+    connection: Connection
+    previous: str = ""
+    changed: bool = True
+
+
+def _event(
+    tenant: TenantRef, kind: str, subject: str, previous_state: str, next_state: str, now: Instant
+) -> AuditEvent:
+    return AuditEvent(
+        tenant=tenant,
+        kind=kind,
+        actor=OPERATOR,
+        subject=subject,
+        previous_state=previous_state,
+        next_state=next_state,
+        time=now,
+    )
 
 
 def _listed(row: rows.Row) -> ListedPrincipal:

@@ -67,6 +67,7 @@ class Withdrawing(Committing):
         retired = await authority.store.administration.add_issuer_key(key, now)
         self.agree("the keys that retire", [old], list(retired))
         self.notes.tell("issuer_key.add", OPERATOR, key.key_id, "active")
+        self.notes.tell("issuer_key.retire", OPERATOR, old, "retiring")
         if how.revoked:
             await authority.store.administration.revoke_issuer_key(old, now if how.compromised else None, now)
             self.notes.withdrawn.add(old)

@@ -42,16 +42,26 @@ select tenant, name, mode, privileged, least_profile, default_visibility, policy
 from authority.memory_namespace where tenant = $1 order by name
 
 -- name: set_memory_namespace_mode
-update authority.memory_namespace set mode = $3 where tenant = $1 and name = $2
-returning name
+-- The mode before.
+with before as (
+  select tenant, name, mode from authority.memory_namespace where tenant = $1 and name = $2 for update)
+update authority.memory_namespace n set mode = $3
+from before where n.tenant = before.tenant and n.name = before.name
+returning before.mode
 
 -- name: set_memory_namespace_policy
-update authority.memory_namespace set policy_version = $3 where tenant = $1 and name = $2
-returning name
+-- The policy version before.
+with before as (
+  select tenant, name, policy_version from authority.memory_namespace where tenant = $1 and name = $2 for update)
+update authority.memory_namespace n set policy_version = $3
+from before where n.tenant = before.tenant and n.name = before.name
+returning before.policy_version
 
 -- name: insert_policy_version
+-- No row when it is loaded already.
 insert into authority.policy_version (version, bundle, load_time) values ($1, $2, $3)
 on conflict on constraint policy_version_key do nothing
+returning version
 
 -- name: policy_version_list
 select version, octet_length(bundle) as bytes, load_time from authority.policy_version order by load_time, version
@@ -68,9 +78,12 @@ where purpose = $1 and state = 'active' and key_id <> $2
 returning key_id
 
 -- name: revoke_issuer_key
-update authority.issuer_key set state = 'revoked', compromised_since_time = $2
-where key_id = $1 and state <> 'revoked'
-returning key_id
+-- The state before.
+with before as (
+  select key_id, state from authority.issuer_key where key_id = $1 and state <> 'revoked' for update)
+update authority.issuer_key k set state = 'revoked', compromised_since_time = $2
+from before where k.key_id = before.key_id
+returning before.state
 
 -- name: commit_counts
 -- What every commit makes one of, each counted where it is.
