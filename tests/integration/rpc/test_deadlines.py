@@ -37,7 +37,8 @@ async def test_f04_a_callers_shorter_deadline_counts() -> None:
     async with running(use_cases(get_record=note)) as service:
         await service.fail(timeout=10)
 
-    assert 5.0 < left[0] <= 9.9
+    # gRPC rounds the deadline that it sends up by as much as a hundredth.
+    assert 5.0 < left[0] <= 10.0
 
 
 async def test_f04_a_call_that_never_ends_is_given_up_at_the_cap() -> None:
