@@ -1,5 +1,6 @@
 """The arguments that several commands share, and how their texts are read."""
 
+import ipaddress
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ Ref = TypeVar("Ref", TenantRef, PrincipalRef)
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_PORT = 65_535
 
 
 def parse_tenant(text: str) -> TenantRef:
@@ -65,6 +67,26 @@ def parse_digest(text: str) -> bytes:
     if _DIGEST.fullmatch(text) is None:
         raise typer.BadParameter(f"{text!r} is not sha256: and 64 lowercase hexadecimal digits")
     return bytes.fromhex(text.removeprefix("sha256:"))
+
+
+def parse_target(text: str) -> str:
+    """Where a client calls: `HOST:PORT`, `[IPV6]:PORT` or `unix:PATH`. Raises BadParameter."""
+    if text.startswith("unix:"):
+        return text
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isascii() or not port.isdigit() or not 0 < int(port) <= _LAST_PORT:
+        raise typer.BadParameter(f"{text!r} is not HOST:PORT with a port from 1 to {_LAST_PORT}")
+    if is_wildcard(host):
+        raise typer.BadParameter(f"{text!r} is where a server listens: name the host by which clients reach it")
+    return text
+
+
+def is_wildcard(host: str) -> bool:
+    """Whether a server listens there on every address, so that no client can be sent there."""
+    try:
+        return ipaddress.ip_address(host.removeprefix("[").removesuffix("]")).is_unspecified
+    except ValueError:
+        return host in ("", "*")
 
 
 def iso(instant: Instant | None) -> str:

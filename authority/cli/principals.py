@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from authority.bootstrap.operator import Operator
-from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, parse_principal, parse_public_key, parse_signature
+from authority.cli.arguments import (
+    AsJson,
+    DataFolder,
+    Tenant,
+    Yes,
+    parse_principal,
+    parse_public_key,
+    parse_signature,
+    parse_target,
+)
 from authority.cli.failures import Misused, Refused
 from authority.cli.operating import confirm, operate, operator_settings
 from authority.cli.output import Json, emit, say, table
@@ -49,6 +58,14 @@ def add(  # noqa: PLR0913 - one option for each property
             parser=parse_signature, metavar="HEX", help="Its signature over the registration message: 64 bytes."
         ),
     ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            parser=parse_target,
+            metavar="HOST:PORT",
+            help="Where it calls the authority, for --out; where the authority listens when left out.",
+        ),
+    ] = None,
     data: DataFolder = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,9 +79,11 @@ def add(  # noqa: PLR0913 - one option for each property
     settings = operator_settings(data)
     credentials = None
     if out is not None and public_key is None and proof is None:
-        credentials = _new_credentials(settings, tenant, principal)
+        credentials = _new_credentials(settings, tenant, principal, _target(settings, target))
         key_id, raw_key = credentials.key_id, credentials.private_key.public_key.raw
         _save(credentials, out)
+    elif target is not None:
+        raise Misused("--target is written into the file of --out: give it with --out FILE alone")
     else:
         key_id, raw_key = _proved(tenant, principal, public_key, proof, out)
     new = NewPrincipal(tenant=tenant, ref=principal, kind=kind, rights=rights, key_id=key_id, public_key=raw_key)
@@ -79,11 +98,12 @@ def add(  # noqa: PLR0913 - one option for each property
             out.unlink()  # A key that nobody knows.
         raise
     if as_json:
-        emit({**_row_of_new(new), "credentials": str(out) if out else None})
+        target = credentials.target if credentials else None
+        emit({**_row_of_new(new), "credentials": str(out) if out else None, "target": target})
     else:
         say(f"added {principal} to {tenant} as {kind.value} with the rights {_words(rights)}; its key is {key_id}")
-        if out:
-            say(f"its credentials are in {out}: a secret, for it alone")
+        if credentials:
+            say(f"its credentials are in {out}, to call {credentials.target}: a secret, for it alone")
 
 
 @app.command("list")
@@ -142,9 +162,24 @@ def _rights(kind: PrincipalKind, wanted: list[Right] | None) -> frozenset[Right]
     return rights
 
 
-def _new_credentials(settings: OperatorSettings, tenant: TenantRef, principal: PrincipalRef) -> Credentials:
+def _target(settings: OperatorSettings, wanted: str | None) -> str:
+    """Where the new principal calls. An address that only a server can use is none."""
+    if wanted is not None:
+        return wanted
+    try:
+        return parse_target(settings.listen)
+    except typer.BadParameter:
+        raise Misused(
+            f"the authority listens at {settings.listen}, which is no place to call: add --target HOST:PORT,"
+            " by which clients reach it"
+        ) from None
+
+
+def _new_credentials(
+    settings: OperatorSettings, tenant: TenantRef, principal: PrincipalRef, target: str
+) -> Credentials:
     return Credentials(
-        target=settings.listen,
+        target=target,
         issuer=settings.issuer,
         audience=settings.audience,
         tenant=Reference(tenant.namespace, tenant.id),
