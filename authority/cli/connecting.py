@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from authority.cli.endpoint import DEFAULT_DATA, Endpoint, find_endpoint, is_served
+from authority.cli.endpoint import DEFAULT_DATA, Endpoint, find_endpoint
 from authority.cli.failures import Misused, Refused
 from authority.signing.possession import new_key
 from capability_authority.client import Credentials, CredentialsRefused, Reference, TlsRoots
@@ -68,7 +68,7 @@ def credentials_file(data: Path, tenant: str, name: str) -> Path:
 
 
 def _folder(data: Path | None) -> Path:
-    if data is None and not is_served(DEFAULT_DATA):
+    if data is None and not DEFAULT_DATA.is_dir():
         raise Misused("say where the authority is: --data DIR of a running embedded one, or --credentials FILE")
     return data or DEFAULT_DATA
 

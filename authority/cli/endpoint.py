@@ -76,21 +76,35 @@ def published(data: Path, endpoint: Endpoint) -> Iterator[None]:
 
 
 def is_served(data: Path) -> bool:
-    """Whether the folder says that an authority is served from it."""
-    return (data / _FILE).is_file()
+    """Whether an authority is served from the folder. Raises Refused when its file is damaged."""
+    try:
+        return _lives(_read(data).pid)
+    except FileNotFoundError:
+        return False
 
 
 def find_endpoint(data: Path) -> Endpoint:
     """The endpoint of the authority that is served from the folder. Raises Refused when none is."""
     try:
-        endpoint = _ENDPOINT.validate_json((data / _FILE).read_bytes())
+        endpoint = _read(data)
     except FileNotFoundError:
         endpoint = None
+    if endpoint is None or not _lives(endpoint.pid):
+        raise Refused(not_served(data))
+    return endpoint
+
+
+def not_served(data: Path) -> str:
+    """The sentence for who asks an authority that is not there."""
+    place = "" if data == DEFAULT_DATA else f" --data {data}"
+    return f"no authority is served from {data}: start one by `authority serve{place}`"
+
+
+def _read(data: Path) -> Endpoint:
+    try:
+        return _ENDPOINT.validate_json((data / _FILE).read_bytes())
     except ValidationError as error:
         raise Refused(f"{data / _FILE} is of another version or damaged: serve {data} again") from error
-    if endpoint is None or not _lives(endpoint.pid):
-        raise Refused(f"no authority is served from {data}: start one by `authority serve --data {data}`")
-    return endpoint
 
 
 def _lives(pid: int) -> bool:

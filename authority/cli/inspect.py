@@ -1,7 +1,7 @@
 """`authority inspect`: what a statement says, and whether that may be believed."""
 
-import contextlib
 import errno
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 from google.protobuf.json_format import Parse, ParseError
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 from rich.text import Text
 
 from authority.cli.connecting import ServedFolder, find_caller
+from authority.cli.endpoint import DEFAULT_DATA, is_served
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import Json, console_for_answers, emit, printable, say, table
 from authority.cli.running import run_to_end
@@ -37,6 +38,10 @@ _KEY_SET_BYTES = 4 * 1024 * 1024
 _SHOWN_CHARACTERS = 80
 _NO_FILES_NAME = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 """Then the argument is the statement itself."""
+_LONGEST_NAME = 255
+"""Of a path that is mistaken for a statement: base64 has slashes too, and no statement is as short."""
+_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}")
+_NO_KEYS = Judgement(NOT_JUDGED.verdict, f"{NOT_JUDGED.because}; --data DIR or --key-set FILE would verify it")
 
 
 def inspect(
@@ -44,7 +49,10 @@ def inspect(
     *,
     key_set: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Verify against these keys: the JSON of `authority call GetKeySet`."),
+        typer.Option(
+            metavar="FILE",
+            help="Verify against these keys: a GetKeySet answer, as `authority call` prints or serialized.",
+        ),
     ] = None,
     issuer: Annotated[
         str | None, typer.Option(help="Who must have signed; whoever the key set says it is of, when left out.")
@@ -56,8 +64,9 @@ def inspect(
     """Show what a statement says: capability, receipt, validation, decision, invocation or attestation.
 
     It may be serialized, JSON, a DSSE JSON envelope, an answer that holds one statement, or any of these in base64.
-    Nothing is called valid unless keys are given, by --key-set or --data, and one of them signed it; with keys, the
-    exit code is 1 for anything but a valid statement. Whether it has expired is not judged.
+    Nothing is called valid unless keys are given, by --key-set or --data, and one of them signed it. Without either,
+    the authority that is served from ./.authority gives its keys, if there is one. With keys, the exit code is 1 for
+    anything but a valid statement. Whether it has expired is not judged.
     """
     found = _find(statement)
     if dsse:
@@ -65,7 +74,7 @@ def inspect(
         return 0
     description = describe(found)
     keys = _keys(key_set, data)
-    judgement = NOT_JUDGED if keys is None else _judge(found, keys, issuer)
+    judgement = _NO_KEYS if keys is None else _judge(found, keys, issuer)
     if as_json:
         emit(_document(description, judgement))
     else:
@@ -78,7 +87,16 @@ def _find(source: str) -> Statement:
     try:
         return find_statement(_bytes(source))
     except NotAStatement as error:
-        raise Refused(f"{_shown(source)}: {error}") from None
+        why = "there is no such file" if _names_no_file(source) else error
+        raise Refused(f"{_shown(source)}: {why}") from None
+
+
+def _names_no_file(source: str) -> bool:
+    """Whether the argument was meant as a path, to where nothing is."""
+    if source.lstrip().startswith(("{", "[")) or len(source) > _LONGEST_NAME or "\0" in source:
+        return False
+    looks_so = "/" in source or _SUFFIX.fullmatch(Path(source).suffix) is not None
+    return looks_so and not Path(source).exists()
 
 
 def _shown(source: str) -> str:
@@ -109,20 +127,37 @@ def _keys(file: Path | None, data: Path | None) -> Message | None:
         raise Misused("verify against either --key-set or --data, not both")
     if file is not None:
         return _stored_keys(file)
-    return None if data is None else run_to_end(lambda: _served_keys(data))
+    folder = DEFAULT_DATA if data is None and is_served(DEFAULT_DATA) else data
+    return None if folder is None else run_to_end(lambda: _served_keys(folder))
 
 
 def _stored_keys(file: Path) -> Message:
     with file.open("rb") as opened:
-        text = opened.read(_KEY_SET_BYTES + 1)
-    if len(text) > _KEY_SET_BYTES:
+        content = opened.read(_KEY_SET_BYTES + 1)
+    if len(content) > _KEY_SET_BYTES:
         raise Refused(f"--key-set: {file} has more than {_KEY_SET_BYTES:,} bytes")
-    response = rpc_named("GetKeySet").response_class()
-    with contextlib.suppress(ParseError, ValueError, RecursionError):
-        Parse(text, response)
-    if not _issuer_of(response):
-        raise Refused(f"--key-set: {file} is not the JSON of a GetKeySet answer")
+    response = _of_json(content) or _of_wire(content)
+    if response is None:
+        raise Refused(f"--key-set: {file} is no GetKeySet answer, neither as JSON nor serialized")
     return response
+
+
+def _of_json(content: bytes) -> Message | None:
+    try:
+        response = Parse(content, rpc_named("GetKeySet").response_class())
+    except (ParseError, ValueError, RecursionError):
+        return None
+    return response if _issuer_of(response) else None
+
+
+def _of_wire(content: bytes) -> Message | None:
+    """As the client keeps it. Other messages begin with a string too, but hold no keys."""
+    response = rpc_named("GetKeySet").response_class()
+    try:
+        response.ParseFromString(content)
+    except DecodeError:
+        return None
+    return response if _issuer_of(response) and getattr(response, "keys", None) else None
 
 
 def _issuer_of(key_set: Message) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from authority.bootstrap.operator import Operator, open_operator
-from authority.cli.endpoint import DEFAULT_DATA, find_endpoint, is_served
+from authority.cli.endpoint import DEFAULT_DATA, find_endpoint
 from authority.cli.failures import Refused
 from authority.cli.output import note
 from authority.cli.running import run_to_end
@@ -18,12 +18,12 @@ Answer = TypeVar("Answer")
 def operator_settings(data: Path | None) -> OperatorSettings:
     """The authority that is meant: the one served from `data`, else the environment's, else the one in ./.authority.
 
-    Raises Refused when none is served from the folder, SettingsError.
+    Raises Refused when none is served from a folder that is there, SettingsError.
     """
     if data is not None:
         return find_endpoint(data).operator_settings()
     settings = load_operator_settings()
-    if settings.admin_database_url is None and is_served(DEFAULT_DATA):
+    if settings.admin_database_url is None and DEFAULT_DATA.is_dir():
         return find_endpoint(DEFAULT_DATA).operator_settings()
     return settings
 

@@ -10,6 +10,7 @@ import pytest
 from authority.cli.endpoint import Endpoint, endpoint_of, find_endpoint, is_served, published
 from authority.cli.failures import Refused
 from authority.config import Settings, load_settings
+from tests.unit.cli.running import ran
 
 
 def settings(listen: str = "127.0.0.1:0") -> Settings:
@@ -80,3 +81,18 @@ def test_a_damaged_file_is_told(text: str, tmp_path: Path) -> None:
 
     with pytest.raises(Refused, match=r"is of another version or damaged: serve .* again"):
         find_endpoint(tmp_path)
+
+
+@pytest.mark.parametrize("command", [("keys", "list"), ("call", "GetKeySet")])
+def test_a_folder_from_which_nothing_is_served_any_more_is_told(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AUTHORITY_CREDENTIALS", "AUTHORITY_ADMIN_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".authority").mkdir()
+
+    result = ran(capsys, *command)
+
+    assert result.code == 1
+    assert result.sentence == "no authority is served from .authority: start one by `authority serve`"

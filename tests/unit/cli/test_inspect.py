@@ -3,6 +3,8 @@
 import base64
 import io
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,6 +16,7 @@ from google.protobuf.json_format import MessageToJson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from authority.cli.endpoint import endpoint_of, published
 from authority.cli.inspect import STYLES
 from authority.domain.statement import KeyPurpose, Statement
 from authority.signing.inspection import Verdict, describe
@@ -24,6 +27,7 @@ from capability_authority.v1.statements_pb2 import Signature, SignedStatement
 from capability_authority.v1.types_pb2 import KEY_STATE_ACTIVE, KEY_STATE_REVOKED
 from capability_authority.v1.types_pb2 import KeyPurpose as WirePurpose
 from tests.unit.cli.running import ran
+from tests.unit.cli.test_endpoint import settings
 from tests.unit.signing import kinds, samples
 from tests.unit.signing.kinds import Kind, name_of, signed
 
@@ -63,6 +67,12 @@ def trusted(tmp_path: Path) -> Path:
     file = tmp_path / "keys.json"
     file.write_text(MessageToJson(key_set()))
     return file
+
+
+@pytest.fixture(autouse=True)
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No authority is served here."""
+    monkeypatch.chdir(tmp_path)
 
 
 FORMS: dict[str, Callable[[SignedStatement], bytes]] = {
@@ -132,7 +142,7 @@ def test_without_keys_nothing_is_called_valid(kind: Kind, capsys: pytest.Capture
     told = ran(capsys, "inspect", text, "--json")
 
     assert shown.code == told.code == 0
-    assert "UNKNOWN: not verified: no key set was given" in shown.out
+    assert "UNKNOWN: not verified: no key set was given; --data DIR or --key-set FILE would verify it" in shown.out
     assert "Nothing of this is proved." in shown.out
     assert "VALID:" not in shown.out
     assert told.document["verdict"] == "unknown"
@@ -153,6 +163,26 @@ def test_with_the_issuers_keys_what_they_signed_is_valid(
     assert told.code == shown.code == (0 if kind.purpose else 1)
     assert f"{expected.upper()}: " in shown.out
     assert ("Nothing of this is proved." in shown.out) == (expected != "valid")
+
+
+def test_the_key_set_may_be_as_the_client_keeps_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "key_set.bin"
+    file.write_bytes(key_set().SerializeToString())
+    text = FORMS["DSSE JSON"](message_of(statement_of(kinds.RECEIPT))).decode()
+
+    result = ran(capsys, "inspect", text, "--json", "--key-set", str(file))
+
+    assert (result.code, result.document["verdict"]) == (0, "valid")
+
+
+def test_another_message_is_no_key_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "receipt.bin"
+    file.write_bytes(message_of(statement_of(kinds.RECEIPT)).SerializeToString())
+
+    result = ran(capsys, "inspect", str(file), "--key-set", str(file))
+
+    assert result.code == 1
+    assert result.sentence == f"--key-set: {file} is no GetKeySet answer, neither as JSON nor serialized"
 
 
 def damaged(statement: Statement) -> Iterator[tuple[str, Statement]]:
@@ -364,6 +394,33 @@ def test_an_argument_that_is_nothing_is_refused(argument: str, capsys: pytest.Ca
 
     assert result.code == 1
     assert result.sentence.isprintable()
+
+
+@pytest.mark.parametrize("path", ["/nothing/there", "receipt.bin", "here/receipt", "./x", "answer.json"])
+def test_a_path_to_nothing_is_told_as_such(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    result = ran(capsys, "inspect", path)
+
+    assert (result.code, result.sentence) == (1, f"{path}: there is no such file")
+
+
+@pytest.mark.parametrize("text", ["nonsense", '{"a/b": 1}', "A" * 300 + "/"])
+def test_what_is_no_path_is_not_told_as_one(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no such file" not in ran(capsys, "inspect", text).sentence
+
+
+def test_what_a_killed_authority_left_behind_gives_no_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Given the folder of a process that has ended
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    data = tmp_path / ".authority"
+    data.mkdir()
+    with published(data, endpoint_of(settings(), 1)):
+        text = (data / "endpoint.json").read_text()
+    (data / "endpoint.json").write_text(text.replace(f'"pid": {os.getpid()}', f'"pid": {ended.pid}'))
+
+    result = ran(capsys, "inspect", FORMS["DSSE JSON"](message_of(statement_of(kinds.RECEIPT))).decode(), "--json")
+
+    assert (result.code, result.document["verdict"]) == (0, "unknown")
 
 
 def test_a_folder_is_no_statement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
