@@ -1,28 +1,39 @@
 """`authority call`: any RPC, signed for the person who calls."""
 
+import contextlib
+import json as json_text
 import sys
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from google.protobuf.json_format import MessageToDict, Parse, ParseError
+from google.protobuf.json_format import MessageToDict, Parse, ParseDict, ParseError
 from google.protobuf.message import Message
 
 from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
 from authority.cli.failures import REFUSED, Misused, Refused
-from authority.cli.output import Json, emit, note, printable
+from authority.cli.output import Json, emit, note, printable, say, table
+from authority.cli.requests import example_of, fields_of, hint_of, problem_of, request_of
 from authority.cli.running import run_to_end
 from capability_authority.client import AuthorityError, CapabilityAuthority, PlaintextRefused, UnknownRpc
-from capability_authority.client.rpcs import Rpc, rpc_named
+from capability_authority.client.credentials import Credentials, Reference
+from capability_authority.client.rpcs import RPCS, Rpc, rpc_named
 
 _MOST_BYTES: Final = 8 * 1024 * 1024
 """Of JSON: a request has at most 4 MiB, and base64 is a third longer."""
 _DEPTH: Final = 64
+_ISSUES: Final = "IssueCapability"
+_FILLED_IN: Final = ("request_id", "holder", "holder_key_id", "audience")
+"""Of IssueCapability; the first of every request that has it."""
 
 
-def call(
-    rpc: Annotated[str, typer.Argument(metavar="RPC", help="Its name, such as CommitValidated.")],
+def call(  # noqa: PLR0913 - one option for each property
+    rpc: Annotated[str, typer.Argument(metavar="RPC", help="Its name, such as CommitValidated.")] = "",
     *,
+    list_: Annotated[bool, typer.Option("--list", help="List the RPCs, and call none.")] = False,
+    describe: Annotated[
+        bool, typer.Option("--describe", help="Show the fields of the RPC's request with an example, and do not call.")
+    ] = False,
     json: Annotated[
         str, typer.Option(metavar="FILE|-|JSON", help="The request in protobuf's JSON; bytes are base64.")
     ] = "{}",
@@ -34,17 +45,27 @@ def call(
 ) -> int:
     """Call an RPC and print the answer in protobuf's JSON.
 
-    A request_id that is left out is made up. A refusal is a sentence on standard error, its parts are JSON on standard
-    output, and the exit code is 1.
+    A request_id that is left out is made up; holder, holder_key_id and audience of IssueCapability are the caller's. A
+    refusal is a sentence on standard error, its parts are JSON on standard output, and the exit code is 1.
     """
+    if list_:
+        _list()
+        return 0
+    if not rpc:
+        raise Misused("name an RPC: `authority call --list` shows them")
     try:
         known = rpc_named(rpc)
     except UnknownRpc as error:
         raise Misused(str(error)) from None
+    if describe:
+        _describe(known)
+        return 0
     request = _request(known, json)
     caller = find_caller(credentials, data, who, tls_roots)
     if known.needs_proof and not caller.is_known:
         raise Misused(f"{known.name} must be signed: name the caller by --as TENANT/NAME or --credentials FILE")
+    if known.name == _ISSUES:
+        fill_in(request, caller.credentials)
     try:
         answer = run_to_end(lambda: _call(known, request, caller, timeout))
     except AuthorityError as error:
@@ -71,11 +92,56 @@ def _request(rpc: Rpc, source: str) -> Message:
     text = _text(source)
     try:
         return Parse(text, rpc.request_class(), max_recursion_depth=_DEPTH)
-    except ParseError as error:
-        first = printable(str(error).splitlines()[0])
-        raise Misused(f"--json is no {rpc.request_class.DESCRIPTOR.name}: {first}") from None
-    except (ValueError, RecursionError):
-        raise Misused(f"--json is no {rpc.request_class.DESCRIPTOR.name} in protobuf's JSON") from None
+    except (ParseError, ValueError, RecursionError) as error:
+        why = _why_not(rpc, text, error)
+        raise Misused(f"--json is no {rpc.request_class.DESCRIPTOR.name}: {why}") from None
+
+
+def _why_not(rpc: Rpc, text: str, error: Exception) -> str:
+    """What is wrong and what would be right, in our words where they are better than the parser's."""
+    message = request_of(rpc)
+    with contextlib.suppress(ValueError, RecursionError):
+        if problem := problem_of(message, json_text.loads(text)):
+            return printable(problem)
+    first = str(error).splitlines()[0] if isinstance(error, ParseError) else "it is not protobuf's JSON"
+    return f"{printable(first).rstrip('.')}; {hint_of(message)} (`authority call {rpc.name} --describe` says more)"
+
+
+def fill_in(request: Message, caller: Credentials) -> None:
+    """Whoever asks for a capability and names no holder means to commit with it."""
+    given, own = as_json(request), _reference(caller.principal)
+    missing: dict[str, Json] = {name: value for name, value in (("holder", own),) if name not in given}
+    if "holder_key_id" not in given and given.get("holder", own) == own:
+        missing["holder_key_id"] = caller.key_id
+    if "audience" not in given:
+        missing["audience"] = caller.audience
+    ParseDict(missing, request)
+
+
+def _reference(principal: Reference) -> dict[str, Json]:
+    return {"namespace": principal.namespace, "id": principal.id}
+
+
+def _list() -> None:
+    rows = ((rpc.name, ", ".join(field.name for field in rpc.request_class.DESCRIPTOR.fields)) for rpc in RPCS.values())
+    table(("RPC", "FIELDS OF ITS REQUEST"), sorted(rows))
+
+
+def _describe(rpc: Rpc) -> None:
+    message = request_of(rpc)
+    say(f"{rpc.name} {'is signed by its caller' if rpc.needs_proof else 'may be called by anybody'}.")
+    say()
+    table(("FIELD", "HOLDS"), fields_of(message), none="Its request has no fields.")
+    filled = _FILLED_IN if rpc.name == _ISSUES else _FILLED_IN[:1]
+    left_out = frozenset(filled) & set(message.fields_by_name)
+    say()
+    say(f"An example{f', without {_words(left_out)}, filled in when left out' if left_out else ''}:")
+    say(json_text.dumps(example_of(message, left_out), indent=2, ensure_ascii=False))
+
+
+def _words(names: frozenset[str]) -> str:
+    *others, last = sorted(names)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _text(source: str) -> str:

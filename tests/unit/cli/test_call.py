@@ -2,14 +2,19 @@
 
 import dataclasses
 import io
+import json
 import sys
 from pathlib import Path
 
 import pytest
+from google.protobuf.json_format import MessageToDict, Parse, ParseDict
 
+from authority.cli.call import fill_in
 from authority.cli.endpoint import endpoint_of, published
+from authority.cli.requests import problem_of, request_of
 from authority.signing.possession import new_key
 from capability_authority.client import Credentials, Reference
+from capability_authority.client.rpcs import RPCS
 from tests.unit.cli.running import ran
 from tests.unit.cli.test_endpoint import settings
 
@@ -53,7 +58,7 @@ def test_without_a_place_it_asks_for_one(capsys: pytest.CaptureFixture[str]) -> 
     ("request_json", "why"),
     [
         ("{", "Failed to load JSON"),
-        ('{"bogus": 1}', 'has no field named "bogus"'),
+        ('{"bogus": 1}', 'GetProposalRequest has no field "bogus"; its fields are proposal_id, revision'),
         ('{"proposal_id": 5}', "--json is no GetProposalRequest"),
         ('{"revision": "many"}', "--json is no GetProposalRequest"),
         ('{"a":' * 10_000, "--json is no GetProposalRequest"),
@@ -70,6 +75,85 @@ def test_json_that_is_no_request_is_refused(
     assert result.code == 2
     assert why in result.sentence
     assert result.sentence.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("request_json", "why"),
+    [
+        (
+            '{"content": {"claim": "x"}}',
+            "content must be the base64 of its bytes, as bytes fields are base64: a JSON value goes in as the base64 ",
+        ),
+        ('{"memory_type": "rule"}', "memory_type is no MemoryType: it is one of MEMORY_TYPE_"),
+        ('{"source_refs": "one"}', "source_refs must be a list of text"),
+        ('{"source_refs": [1]}', "source_refs[0] must be text"),
+        ('{"costs": [{"prize": 1}]}', 'Cost has no field "prize"; its fields are '),
+        ('{"costs": [5]}', "costs[0] must be an object with fields of "),
+        ('{"valid_from_time": 5}', "valid_from_time must be time, such as 2027-"),
+        ('{"valid_from_time": "soon"}', "; its fields are request_id, proposal_id, memory_namespace,"),
+        ('{"bogus": 1}', "; bytes fields are base64"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_one_sentence_with_what_would_be_right(
+    request_json: str, why: str, credentials: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = ran(capsys, "call", "CreateProposal", "--credentials", str(credentials), "--json", request_json)
+
+    assert result.code == 2
+    assert why in result.sentence
+    assert result.sentence.startswith("--json is no CreateProposalRequest: ")
+
+
+def test_every_rpc_is_listed_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    result = ran(capsys, "call", "--list")
+
+    assert result.code == 0
+    assert [line.split()[0] for line in result.out.splitlines()[1:]] == sorted(RPCS)
+
+
+@pytest.mark.parametrize("rpc", sorted(RPCS))
+def test_every_rpc_is_described_with_an_example_that_can_be_parsed(
+    rpc: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = ran(capsys, "call", rpc, "--describe")
+
+    assert result.code == 0
+    request = RPCS[rpc].request_class
+    example = result.out.partition("An example")[2].partition(":\n")[2]
+    parsed = Parse(example, request())
+    assert not problem_of(request_of(RPCS[rpc]), json.loads(example))
+    told = {line.split()[0] for line in result.out.splitlines() if line}
+    assert {f"{field.name}{'[]' if field.is_repeated else ''}" for field in request.DESCRIPTOR.fields} <= told
+    assert parsed.ListFields() or not {*request.DESCRIPTOR.fields_by_name} - {"request_id"}
+
+
+def test_without_an_rpc_it_says_how_to_find_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(capsys, "call").sentence == "name an RPC: `authority call --list` shows them"
+
+
+OTHER = {"namespace": "acme", "id": "other"}
+OWN = {"namespace": "agents", "id": "a1"}
+
+
+@pytest.mark.parametrize(
+    ("given", "holder", "key", "audience"),
+    [
+        ({}, OWN, "own", "a"),
+        ({"holder": OWN}, OWN, "own", "a"),
+        ({"holder": OTHER}, OTHER, "", "a"),
+        ({"holder_key_id": "k", "audience": "b"}, OWN, "k", "b"),
+    ],
+)
+def test_a_capability_is_for_its_caller_unless_it_says_otherwise(
+    given: dict[str, object], holder: dict[str, str], key: str, audience: str, credentials: Path
+) -> None:
+    caller = Credentials.from_file(credentials)
+    request = ParseDict(given, RPCS["IssueCapability"].request_class())
+
+    fill_in(request, caller)
+
+    expected = {"holder": holder, "holder_key_id": caller.key_id if key == "own" else key, "audience": audience}
+    assert MessageToDict(request, preserving_proto_field_name=True) == {k: v for k, v in expected.items() if v}
 
 
 def test_json_that_is_no_text_is_refused(
