@@ -1,5 +1,7 @@
 """Request bytes are read strictly."""
 
+import tracemalloc
+
 import pytest
 
 from authority.domain.reasons import Reason
@@ -74,3 +76,39 @@ def test_d13_known_fields_written_in_another_way_are_read() -> None:
     messages = [read_strictly(read, bytes.fromhex(raw)) for raw in ("0a0161", "0a01620a0161", "0a810061", "8a000161")]
 
     assert {message.SerializeToString() for message in messages} == {bytes.fromhex("0a0161")}
+
+
+def _encoded(number: int) -> bytes:
+    return bytes((number & 0x7F | 0x80, number >> 7 & 0x7F | 0x80, number >> 14 & 0x7F | 0x80, number >> 21))
+
+
+FLOODS = {
+    "numbers": b"\x78\x00",
+    "texts": b"\x7a\x00",
+    "groups": b"\x7b\x7c",
+    "groups in groups": b"\x7b" * 99 + b"\x7c" * 99,
+}
+"""Unknown fields of each encoding, numbered 15; a request has room for millions of them."""
+
+
+@pytest.mark.parametrize("below", [False, True], ids=["in the request", "in a message of it"])
+@pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
+def test_d16_a_flood_of_unknown_fields_is_refused_without_an_object_for_each(flood: bytes, below: bool) -> None:  # noqa: FBT001
+    # Given 4 MB of unknown fields.
+    raw = flood * (4_000_000 // len(flood))
+    if below:
+        raw = b"\x0a" + _encoded(len(raw)) + raw
+
+    # When they are read.
+    tracemalloc.start()
+    try:
+        with pytest.raises(Refused) as refused:
+            read_strictly(COMMIT, raw)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    # Then they are refused as one is, and cost no more than a few copies of the bytes.
+    field = "capability.15" if below else "15"
+    assert refused.value.refusal == Refusal(Reason.MALFORMED, {"field": field, "problem": "unknown field"})
+    assert peak < 3 * len(raw)
