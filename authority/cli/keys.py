@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from authority.bootstrap.operator import Operator
+from authority.bootstrap.operator import FIRST_PURPOSES, Operator
 from authority.cli.arguments import (
     TENANT_HELP,
     AsJson,
@@ -72,6 +72,11 @@ def rotate(
     """Make a new key that signs from now on. The one before retires: it signs nothing new, and still verifies."""
     if namespace is not None and tenant is None:
         raise Misused("--namespace needs --tenant: memory namespaces belong to tenants")
+    if purpose not in FIRST_PURPOSES:
+        made = ", ".join(made.value for made in FIRST_PURPOSES)
+        raise Refused(
+            f"this version makes no {purpose.value} statements, so that such a key signs nothing; it has {made}"
+        )
     folder = operator_settings(data).keys
     key, retired = operate(data, lambda operator: operator.rotate(purpose, Scope(tenant, namespace)))
     if as_json:
@@ -114,17 +119,33 @@ def revoke(
     confirm(_warning(found, replaced=replaced), yes=yes)
     operate(data, act)
     if as_json:
-        emit({"revoked": key_id, "purpose": found.purpose.value, "compromised_since": iso(compromised_since) or None})
-    else:
-        say(f"revoked {key_id}")
+        since = iso(compromised_since) or None
+        emit(
+            {
+                "revoked": key_id,
+                "purpose": found.purpose.value,
+                "compromised_since": since,
+                "another_is_active": replaced,
+            }
+        )
+        return
+    say(f"revoked {key_id}")
+    if not replaced:
+        say(f"No active {found.purpose.value} key is left in its place: {_remedy(found)} makes one")
+
+
+def _remedy(key: IssuerKey) -> str:
+    """The command that puts another in its place, for the same scope."""
+    tenant = f" --tenant '{key.tenant}'" if key.tenant else ""
+    namespace = f" --namespace {key.memory_namespace}" if key.memory_namespace else ""
+    return f"`authority keys rotate {key.purpose.value}{tenant}{namespace}`"
 
 
 def _warning(key: IssuerKey, *, replaced: bool) -> str:
     sentences = [f"Revoking the {key.state.value} {key.purpose.value} key {key.key_id}: {_BREAKS[key.purpose]}."]
     if not replaced:
         sentences.append(
-            f"No other active key signs in its place: until `authority keys rotate {key.purpose.value}`, nothing that"
-            " needs one can be done."
+            f"No other active key signs in its place: until {_remedy(key)}, nothing that needs one can be done."
         )
     return "\n".join([*sentences, "There is no way back."])
 

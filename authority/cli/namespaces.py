@@ -13,9 +13,7 @@ from authority.domain.proposal import Visibility
 from authority.domain.record import MemoryNamespace, Mode
 from authority.usecases.administer import NewMemoryNamespace
 
-app = typer.Typer(
-    no_args_is_help=True, help="Add and list memory namespaces, and set how they treat unvalidated writes."
-)
+app = typer.Typer(no_args_is_help=True, help="Add and list memory namespaces, and set their modes.")
 
 Name = Annotated[str, typer.Argument(parser=parse_name, metavar="NAME", help="The memory namespace.")]
 
@@ -31,7 +29,9 @@ def add(
         bytes | None,
         typer.Option(parser=parse_digest, metavar="VERSION", help="Policy version; the newest loaded when left out."),
     ] = None,
-    mode: Annotated[Mode, typer.Option(help="How unvalidated writes are treated.")] = Mode.ENFORCE,
+    mode: Annotated[
+        Mode, typer.Option(help="How unvalidated writes are treated; this version takes none yet.")
+    ] = Mode.ENFORCE,
     privileged: Annotated[
         bool, typer.Option("--privileged", help="Accept no unvalidated write in any mode; policy can ask for more.")
     ] = False,
@@ -41,7 +41,7 @@ def add(
     data: DataFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a memory namespace of a tenant."""
+    """Make a memory namespace of a tenant. It is decided by a bundle from the start, the newest unless one is named."""
 
     async def act(operator: Operator) -> NewMemoryNamespace:
         new = NewMemoryNamespace(
@@ -57,9 +57,12 @@ def add(
 
     new = operate(data, act)
     if as_json:
-        emit({"tenant": str(new.tenant), "name": new.name, "mode": new.mode.value})
-    else:
-        say(f"added {new.name} of {new.tenant} in mode {new.mode.value}")
+        version = _shown(new.policy_version)
+        emit({"tenant": str(new.tenant), "name": new.name, "mode": new.mode.value, "policy_version": version})
+        return
+    chosen = "as named" if policy else "the newest that is loaded"
+    say(f"added {new.name} of {new.tenant} in mode {new.mode.value}")
+    say(f"it is decided by policy {_shown(new.policy_version)}, {chosen}")
 
 
 @app.command("list")
@@ -80,14 +83,18 @@ def list_(*, tenant: Tenant, data: DataFolder = None, as_json: AsJson = False) -
 @app.command()
 def mode(
     name: Name,
-    mode: Annotated[Mode, typer.Argument(help="legacy and observe accept unvalidated writes; enforce does not.")],
+    mode: Annotated[Mode, typer.Argument(help="legacy and observe are to accept unvalidated writes; enforce is not.")],
     *,
     tenant: Tenant,
     yes: Yes = False,
     data: DataFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set how a memory namespace treats unvalidated writes. Validated commits are the same in every mode."""
+    """Set the mode of a memory namespace: how it treats unvalidated writes.
+
+    This version takes no unvalidated writes yet, so that a mode has no effect until one does. Validated commits are the
+    same in every mode.
+    """
 
     async def current(operator: Operator) -> Mode:
         found = {space.name: space.mode for space in await operator.administration.list_namespaces(tenant)}
@@ -101,7 +108,9 @@ def mode(
     before = operate(data, current)
     if _STRICTNESS[mode] < _STRICTNESS[before]:
         confirm(
-            f"{name} of {tenant} will accept writes that nobody validated ({before.value} → {mode.value}).", yes=yes
+            f"{name} of {tenant} will accept writes that nobody validated ({before.value} → {mode.value}). This version"
+            " takes none yet.",
+            yes=yes,
         )
     operate(data, act)
     if as_json:
@@ -125,8 +134,12 @@ def _row(namespace: MemoryNamespace) -> dict[str, Json]:
         "privileged": namespace.privileged,
         "least_profile": namespace.least_profile,
         "default_visibility": namespace.default_visibility.value,
-        "policy_version": f"sha256:{namespace.policy_version.hex()}",
+        "policy_version": _shown(namespace.policy_version),
     }
+
+
+def _shown(version: bytes) -> str:
+    return f"sha256:{version.hex()}"
 
 
 def _word(value: Json) -> str:

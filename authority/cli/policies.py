@@ -35,7 +35,11 @@ def check(file: File, *, as_json: AsJson = False) -> int:
 
 @app.command()
 def load(file: File, *, data: DataFolder = None, as_json: AsJson = False) -> int:
-    """Load a bundle. It decides nothing until `policies activate` puts a memory namespace under it."""
+    """Load a bundle.
+
+    It decides nothing in the memory namespaces that are there until `policies activate` puts one under it. One that is
+    added later is under the newest bundle from the start, unless `namespaces add` names another.
+    """
     bundle = _read(file)
     if problems := check_bundle(bundle):
         _tell(file, problems)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import psycopg
 import pytest
 
 from authority.cli.child import served as served_in_a_child
@@ -66,8 +67,10 @@ def proposed(run: Run, content: str, namespace: str = "office/workflow") -> dict
     return {"proposal_id": proposal["proposal_id"], "revision": 1}
 
 
-def test_migrating_again_changes_nothing(run: Run) -> None:
-    assert told(run, "migrate") == {"applied": []}
+def test_migrating_again_changes_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Given the URL of some other authority in the environment, then the login of this one's service is left alone
+    monkeypatch.setenv("AUTHORITY_DATABASE_URL", "postgresql://authority_service:another@127.0.0.1:1/another")
+    assert told(run, "migrate") == {"applied": [], "service": None}
     assert run("migrate").out == "the database was at this version already\n"
 
 
@@ -87,11 +90,42 @@ def test_a_new_database_is_made_ready_by_migrate_alone(
     # When it is migrated, then it can be used, and migrating again changes nothing
     first, second = ran(capsys, "migrate", "--json"), ran(capsys, "migrate", "--json")
     assert first.document["applied"]
-    assert second.document["applied"] == []
+    assert second.document == {"applied": [], "service": None}
+    assert "nobody was let in to serve: set AUTHORITY_DATABASE_URL" in ran(capsys, "migrate").out
     assert ran(capsys, "keys", "list", "--json").document == []
     made = ran(capsys, "keys", "rotate", "receipt", "--json").document
     assert Path(made["folder"]) == Path("keys")
     assert [key["key_id"] for key in ran(capsys, "keys", "list", "--json").document] == [made["key"]["key_id"]]
+
+
+def test_migrate_lets_the_user_of_the_service_in(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Given a database of the operator's own, and a login that was made for the service
+    url = ensure_database(find_endpoint(data).admin_database_url, "own")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("create role application login password 'kept to itself'")
+    server = url.rpartition("@")[2]
+    monkeypatch.setenv("AUTHORITY_ADMIN_DATABASE_URL", url)
+    monkeypatch.setenv("AUTHORITY_DATABASE_URL", f"postgresql://application:kept%20to%20itself@{server}")
+
+    # When it is migrated, then that login may take on the powers, and no password is told
+    done = ran(capsys, "migrate")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("application, the user of AUTHORITY_DATABASE_URL, may take on the powers of the service\n")
+    assert ran(capsys, "migrate", "--json").document == {"applied": [], "service": "application"}
+    service = psycopg.connect(f"postgresql://application:kept%20to%20itself@{server}", autocommit=True)
+    with service:
+        service.execute("set role authority_commit")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            service.execute("set role authority_admin")
+
+    # When the URL is none, then it is told without the text of it
+    monkeypatch.setenv("AUTHORITY_DATABASE_URL", "postgresql://application:kept[@host/own")
+    wrong = ran(capsys, "migrate")
+    assert wrong.code == 2
+    assert wrong.sentence.startswith("AUTHORITY_DATABASE_URL: is no URL; ")
+    assert "kept" not in wrong.out + wrong.err
 
 
 # --- principals ------------------------------------------------------------------------------------------------------
@@ -186,7 +220,11 @@ def test_adr328_07_rights_that_a_kind_can_never_have_are_refused(
 
 
 def test_a_memory_namespace_is_added_in_enforce_and_lowered_only_on_purpose(run: Run) -> None:
-    assert told(run, "namespaces", "add", "new/place", "--tenant", TENANT, "--privileged")["mode"] == "enforce"
+    newest = told(run, "policies", "list")[-1]["version"]
+    added = told(run, "namespaces", "add", "new/place", "--tenant", TENANT, "--privileged")
+    assert (added["mode"], added["policy_version"]) == ("enforce", newest)
+    shown = run("namespaces", "add", "other/place", "--tenant", TENANT)
+    assert shown.out.endswith(f"it is decided by policy {newest}, the newest that is loaded\n")
     again = run("namespaces", "add", "new/place", "--tenant", TENANT)
     assert again.sentence == f"memory namespace new/place exists in {TENANT}"
 
@@ -281,7 +319,9 @@ def test_a_rotated_key_still_verifies_and_a_revoked_one_does_not(run: Run, tmp_p
     # When it is revoked as stolen, then every operator sees since when
     since = "2026-01-01T00:00:00.000Z"
     revoked = told(run, "keys", "revoke", first, "--compromised-since", since, "--yes")
-    assert revoked == {"revoked": first, "purpose": "validation", "compromised_since": since}
+    assert revoked == {
+        "revoked": first, "purpose": "validation", "compromised_since": since, "another_is_active": True
+    }  # fmt: skip
     assert keys_of(run, "validation") == {first: "revoked", second: "active"}
     assert run("keys", "revoke", first, "--yes").code == 1
 
@@ -296,6 +336,16 @@ def test_revoking_says_what_it_breaks(data: Path, run: Run, tmp_path: Path) -> N
     assert "No other active key signs in its place" in done.stderr
     assert keys_of(run, "decision") == {only: "active"}
     assert run("keys", "revoke", f"sha256:{ABSENT}", "--yes").sentence.startswith("no key of the authority is sha256:0")
+
+
+def test_who_revokes_the_last_key_is_told_how_to_make_another(run: Run) -> None:
+    (only,) = keys_of(run, "decision")
+
+    done = run("keys", "revoke", only, "--yes")
+    remedy = "authority keys rotate decision"
+    assert done.out == f"revoked {only}\nNo active decision key is left in its place: `{remedy}` makes one\n"
+
+    assert told(run, *remedy.split()[1:])["retired"] == []
 
 
 def test_a_key_of_one_memory_namespace_leaves_the_others_alone(run: Run) -> None:

@@ -77,6 +77,14 @@ def test_what_it_does_not_understand_is_one_sentence(
     assert result.out == ""
 
 
+@pytest.mark.parametrize("purpose", ["grant", "revocation"])
+def test_a_key_that_would_sign_nothing_is_not_made(purpose: str, capsys: pytest.CaptureFixture[str]) -> None:
+    result = ran(capsys, "keys", "rotate", purpose)
+
+    assert result.code == 1
+    assert result.sentence.startswith(f"this version makes no {purpose} statements")
+
+
 def test_without_a_command_it_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     result = ran(capsys)
 
