@@ -19,17 +19,23 @@ class MigrationFailed(Exception):
 def migrate(url: str) -> list[str]:
     """Applies what is missing and returns the ids of the migrations applied. Safe to run at any time, by many at once.
 
-    `url` is a `postgresql://` URL of a role that may create roles and schemas. Raises MigrationFailed.
+    `url` is a `postgresql://` URL of the database's owner, who may create roles, or of a superuser. Raises
+    MigrationFailed.
     """
     try:
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("select pg_advisory_lock(%s)", (_ONE_AT_A_TIME,))
+            wait_for_turn(connection)
             applied = _apply_numbered(url)
             for file in replaced_files():
                 connection.execute(file.read_text(encoding="utf-8").encode())
             return applied
     except psycopg.Error as error:
-        raise MigrationFailed(str(error).strip()) from error
+        raise MigrationFailed(_words(error)) from error
+
+
+def wait_for_turn(connection: psycopg.Connection) -> None:
+    """Of several that change the same database's schema or logins one goes on; its turn is over with the connection."""
+    connection.execute("select pg_advisory_lock(%s)", (_ONE_AT_A_TIME,))
 
 
 def replaced_files() -> Iterator[Traversable]:
@@ -37,6 +43,13 @@ def replaced_files() -> Iterator[Traversable]:
     for folder in _REPLACED:
         files = resources.files(__package__).joinpath(folder).iterdir()
         yield from sorted((file for file in files if file.name.endswith(".sql")), key=lambda file: file.name)
+
+
+def _words(error: psycopg.Error) -> str:
+    """What the server says, without the place in our SQL where it arose; or the driver, when it never got so far."""
+    told = error.diag
+    parts = (told.message_primary, told.message_detail, told.message_hint)
+    return "\n".join(part for part in parts if part) or str(error).strip()
 
 
 def _apply_numbered(url: str) -> list[str]:

@@ -11,6 +11,12 @@
 -- Every lookup is lateral and limited: for each plan one probe of an index, whatever the planner believes of sizes. Plain
 -- joins, planned while tables were small, read all of a tenant for each plan. Which plans are in a result is asked by
 -- `in`, which is hashed.
+--
+-- Its owner makes it: whoever migrates may take that role on and has none of its rights otherwise, so that nobody but a
+-- superuser could give the function away or replace it later. This file is one transaction.
+grant create on schema authority to authority_committer;
+set local role authority_committer;
+
 create or replace function authority.commit(
   plans authority.commit_plan[], judged_at timestamptz, clock_bound interval, source text)
 returns table (
@@ -305,6 +311,8 @@ begin
   order by a.ordinality;
 end $$;
 
-alter function authority.commit(authority.commit_plan[], timestamptz, interval, text) owner to authority_committer;
 revoke all on function authority.commit(authority.commit_plan[], timestamptz, interval, text) from public;
 grant execute on function authority.commit(authority.commit_plan[], timestamptz, interval, text) to authority_commit;
+
+reset role;
+revoke create on schema authority from authority_committer;

@@ -15,8 +15,42 @@ exception when duplicate_object or unique_violation then
   null; -- another migration of this cluster made it a moment ago
 end $$;
 
-grant authority_commit, authority_propose, authority_issue, authority_read, authority_relay
-  to authority_service with inherit false, set true;
+-- Who may become whom. Whoever migrates needs two powers, and has them as a superuser only: the committer's, to replace
+-- the function that it owns, and the administrator's, for the operator's acts. Only what is missing is granted: roles
+-- belong to the cluster, and one that was made by somebody else can be granted by them alone.
+do $$
+declare
+  missing record;
+  refused text[] := '{}';
+begin
+  for missing in
+    select m.power, m.taker from (
+      select power, 'authority_service' as taker, exists (
+        select 1 from pg_auth_members a
+        where a.roleid = power::regrole and a.member = 'authority_service'::regrole
+          and a.set_option and not a.inherit_option) as has
+      from unnest(array[
+        'authority_commit', 'authority_propose', 'authority_issue', 'authority_read', 'authority_relay']) power
+      union all
+      select power, current_user, pg_has_role(current_user, power, 'SET')
+      from unnest(array['authority_committer', 'authority_admin']) power) m
+    where not m.has
+  loop
+    begin
+      execute format('grant %I to %I with inherit false, set true', missing.power, missing.taker);
+    exception when insufficient_privilege then
+      refused := refused || format('GRANT %I TO %I WITH INHERIT FALSE, SET TRUE;', missing.power, missing.taker);
+    end;
+  end loop;
+  if refused <> '{}' then
+    raise insufficient_privilege using message = format(
+      'the authority_… roles of this cluster were made by another role%s, which has to run once, or a superuser has to: '
+      '%s Then run `authority migrate` again.',
+      (select ' (' || string_agg(distinct a.member::regrole::text, ', ') || ')' from pg_auth_members a
+       where a.roleid = 'authority_committer'::regrole and a.admin_option),
+      array_to_string(refused, ' '));
+  end if;
+end $$;
 
 grant usage on schema authority to
   authority_committer, authority_commit, authority_propose, authority_issue, authority_read, authority_relay,
