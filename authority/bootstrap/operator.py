@@ -3,8 +3,9 @@
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
 
-from authority.bootstrap.faults import naming
+from authority.bootstrap.faults import DatabaseUnusable, naming
 from authority.bootstrap.system import SystemClock
 from authority.config import OperatorSettings, SettingsError
 from authority.domain.statement import IssuerKey, KeyPurpose
@@ -12,6 +13,7 @@ from authority.policy.bundle import bundle_version
 from authority.postgres.administration import PostgresAdministration
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.migrate import migrate
+from authority.postgres.provision import SERVICE, LoginRefused, ensure_powers, ensure_service_login
 from authority.signing.key_folder import KeyFolder
 from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
@@ -19,6 +21,9 @@ from authority.usecases.ports import Clock
 
 FIRST_PURPOSES = (KeyPurpose.CAPABILITY, KeyPurpose.RECEIPT, KeyPurpose.VALIDATION, KeyPurpose.DECISION)
 """What an authority signs from its first day."""
+
+
+_SERVICE_URL = "AUTHORITY_DATABASE_URL"
 
 
 def admin_url(settings: OperatorSettings) -> str:
@@ -31,9 +36,57 @@ def admin_url(settings: OperatorSettings) -> str:
     return settings.admin_database_url.get_secret_value()
 
 
-def migrate_database(settings: OperatorSettings) -> list[str]:
-    """Brings the database to this version; the ids of what was applied. Raises SettingsError, MigrationFailed."""
-    return migrate(admin_url(settings))
+@dataclass(frozen=True, slots=True)
+class Migrated:
+    """What `migrate_database` did: the ids of what it applied, and the user who may serve, when one is named."""
+
+    applied: list[str]
+    service: str | None
+    told: str
+    """Who may log in as the service, or what to set so that it may; a sentence that holds no password."""
+
+
+def migrate_database(settings: OperatorSettings) -> Migrated:
+    """Brings the database to this version, and lets the user of AUTHORITY_DATABASE_URL serve.
+
+    `authority_service` gets its login and password from there; any other user must exist, and gets the powers. Raises
+    SettingsError, MigrationFailed, DatabaseUnusable.
+    """
+    admin, (user, password) = admin_url(settings), _service_login(settings)
+    applied = migrate(admin)
+    try:
+        return Migrated(applied, user, _let_in(admin, user, password))
+    except LoginRefused as error:
+        raise DatabaseUnusable(
+            f"the database is at this version, but the user of {_SERVICE_URL} cannot be let in: {error}"
+        ) from error
+
+
+def _service_login(settings: OperatorSettings) -> tuple[str | None, str | None]:
+    """User and password of the service's URL, where it has them. Raises SettingsError, without the URL's text."""
+    url = settings.database_url
+    try:
+        parts = urlsplit(url.get_secret_value() if url else "")
+    except ValueError:
+        raise SettingsError(
+            f"{_SERVICE_URL}: is no URL; characters such as / and [ in a password are to be escaped"
+        ) from None
+    return parts.username and unquote(parts.username), parts.password and unquote(parts.password)
+
+
+def _let_in(admin: str, user: str | None, password: str | None) -> str:
+    if user is None:
+        return (
+            f"nobody was let in to serve: set {_SERVICE_URL} to postgresql://{SERVICE}:PASSWORD@HOST/DATABASE, with a"
+            " password of your choice, and migrate again"
+        )
+    if user != SERVICE:
+        ensure_powers(admin, user)
+        return f"{user}, the user of {_SERVICE_URL}, may take on the powers of the service"
+    if password is None:
+        return f"{_SERVICE_URL} holds no password: the login of {SERVICE} is as it was"
+    ensure_service_login(admin, password)
+    return f"{SERVICE} may log in with the password of {_SERVICE_URL}"
 
 
 @dataclass(frozen=True, slots=True)
