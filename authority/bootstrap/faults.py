@@ -25,10 +25,16 @@ def naming(setting: str) -> Iterator[None]:
             f"the database of {setting} cannot be reached ({cause}): is it running, and is the URL right?"
         ) from error
     except asyncpg.PostgresError as error:
-        raise DatabaseUnusable(
-            f"the database of {setting} refuses ({error}): has `authority migrate` been run on it, and are user and"
-            " password right?"
-        ) from error
+        raise DatabaseUnusable(f"the database of {setting} refuses ({error}): {_remedy(setting)}") from error
+
+
+def _remedy(setting: str) -> str:
+    if setting == "AUTHORITY_DATABASE_URL":
+        return (
+            "has `authority migrate` been run on it with this same AUTHORITY_DATABASE_URL? That lets the URL's user"
+            " log in and serve"
+        )
+    return "has `authority migrate` been run on it, and are user and password right?"
 
 
 def _words(cause: BaseException) -> str:
