@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -32,6 +33,23 @@ app.add_typer(policies.app, name="policies")
 app.add_typer(keys.app, name="keys")
 app.command("call")(call.call)
 app.command("inspect")(inspect.inspect)
+
+
+def _flowing(text: str) -> str:
+    """The paragraphs in one line each: the terminal breaks them, not the source."""
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in cleandoc(text).split("\n\n"))
+
+
+def _let_help_flow(group: typer.Typer) -> None:
+    for command in group.registered_commands:
+        if command.callback is not None:
+            command.help = _flowing(command.help or command.callback.__doc__ or "")
+    for inner in group.registered_groups:
+        if inner.typer_instance is not None:
+            _let_help_flow(inner.typer_instance)
+
+
+_let_help_flow(app)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

@@ -49,6 +49,15 @@ def test_every_command_and_argument_has_a_word_of_help(name: str, command: objec
         assert getattr(parameter, "help", None), (name, parameter.name)
 
 
+@pytest.mark.parametrize(
+    ("name", "command"), sorted(commands()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_help_is_broken_by_the_terminal_alone(name: str, command: object) -> None:
+    paragraphs = str(getattr(command, "help", "")).split("\n\n")
+
+    assert [paragraph for paragraph in paragraphs if "\n" in paragraph] == [], name
+
+
 def test_the_version_is_the_distributions(capsys: pytest.CaptureFixture[str]) -> None:
     assert ran(capsys, "--version").out == f"authority {version('capability-authority')}\n"
 
