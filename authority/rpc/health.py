@@ -13,6 +13,9 @@ Context: TypeAlias = "aio.ServicerContext[Any, Any]"
 
 _States = health_pb2.HealthCheckResponse
 
+_MOST_WATCHES = 64
+"""A watch needs no proof and has no end, but takes the place of a call that could run meanwhile."""
+
 
 class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
     """Health of the named services; NOT_SERVING until told otherwise.
@@ -23,6 +26,7 @@ class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
     def __init__(self, services: Iterable[str]) -> None:
         self._states: dict[str, int] = dict.fromkeys(services, _States.NOT_SERVING)
         self._ended = False
+        self._watches = 0
         self._changed = asyncio.Condition()
 
     async def set_serving(self, *, serving: bool) -> None:
@@ -43,7 +47,16 @@ class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
         return _States(status=state)
 
     async def Watch(self, request: Any, context: Context) -> None:  # noqa: N802, ANN401 - generated untyped
-        """The state now and at each change, until the service ends."""
+        """The state now and at each change, until the service ends; RESOURCE_EXHAUSTED beside too many others."""
+        if self._watches >= _MOST_WATCHES:
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"at most {_MOST_WATCHES} watches")
+        self._watches += 1
+        try:
+            await self._watch(request, context)
+        finally:
+            self._watches -= 1
+
+    async def _watch(self, request: Any, context: Context) -> None:  # noqa: ANN401 - generated untyped
         last = None
         while True:
             state, ended = self._states.get(request.service, _States.SERVICE_UNKNOWN), self._ended

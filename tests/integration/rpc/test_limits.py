@@ -1,6 +1,10 @@
 """Load and size are bounded by the transport itself (cases F05, F13)."""
 
 import asyncio
+from typing import Any
+
+from grpc import aio
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
@@ -108,3 +112,34 @@ async def test_f13_cancelled_calls_leave_nothing_running() -> None:
             async with asyncio.timeout(20):
                 while running_now:
                     await asyncio.get_running_loop().run_in_executor(None, lambda: None)
+
+
+async def test_f13_watches_of_health_leave_room_for_calls() -> None:
+    # Given as many watches, which need no proof, as calls may run at once, some of them on other connections.
+    async def refuse(*_: object) -> Refusal:
+        return Refusal(Reason.NOT_FOUND)
+
+    watch_of = health_pb2.HealthCheckRequest()
+    async with running(use_cases(get_record=refuse), concurrent_rpcs=100) as service:
+        stub = health_pb2_grpc.HealthStub(service.channel)
+        watches = [stub.Watch(watch_of) for _ in range(100)]
+        told = await asyncio.gather(*(watch.read() for watch in watches), return_exceptions=True)
+        refused = [answer for answer in told if isinstance(answer, aio.AioRpcError)]
+
+        # When others call, then they are served: the watches beyond a bound were refused.
+        assert (await service.fail_elsewhere()).reason == "NOT_FOUND"
+        assert len(refused) == 36
+        assert {answer.code().name for answer in refused} == {"RESOURCE_EXHAUSTED"}
+
+        # And when one watcher goes away, another may come.
+        watches[told.index(next(answer for answer in told if answer not in refused))].cancel()
+        async with asyncio.timeout(20):
+            while isinstance(await _watched(stub.Watch(watch_of)), aio.AioRpcError):
+                pass
+
+
+async def _watched(watch: "aio.UnaryStreamCall[Any, Any]") -> object:
+    try:
+        return await watch.read()
+    except aio.AioRpcError as error:
+        return error
