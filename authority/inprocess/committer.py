@@ -1,5 +1,6 @@
 """The port `Committer`: what the database's commit function does, over dicts."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
@@ -19,6 +20,10 @@ class InProcessCommitter:
 
     tables: Tables
     clock: Clock
+
+    async def commit_together(self, plans: Sequence[CommitPlan], deadline: float) -> list[CommitOutcome | Exception]:
+        """One after the other."""
+        return [await self.commit(plan, deadline) for plan in plans]
 
     async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:  # noqa: ARG002 - nothing waits here
         """In this order: replay, conflict, the highest refusal among the carried and the live ones, committed."""

@@ -1,29 +1,27 @@
-"""Carries plans to the one function that decides, and asks again until it knows the outcome (semantics §5)."""
+"""Gathers plans that wait and carries them, many in a call, to the one function that decides (semantics §5)."""
 
 import asyncio
 import datetime as dt
 import traceback
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
+from typing import TypeAlias
 
-import asyncpg
 import structlog
 
-from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
+from authority.domain.plan import CommitOutcome, CommitPlan
 from authority.domain.reasons import Reason
+from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
-from authority.postgres import rows
-from authority.postgres.connections import Connection, Database
-from authority.postgres.faults import is_again_whole, is_away, is_clock_off, is_lost
-from authority.postgres.plan_rows import plan_row
-from authority.postgres.sql import query
+from authority.postgres.commit_call import Again, Answer, CommitCall
+from authority.postgres.connections import Database
+from authority.postgres.waiting_plans import Waiting, WaitingPlans, weight_of
 from authority.usecases.ports import Clock
 
 _log = structlog.get_logger(__name__)
 
-_WARNING = "01000"
-"""What PostgreSQL sends when a commit is durable here but its standby has not confirmed it (case I18)."""
+_Key: TypeAlias = tuple[TenantRef, PrincipalRef, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,160 +30,148 @@ class CommitterSettings:
 
     source: str
     clock_bound_ms: int = 5_000
+    calls: int = 2
+    """Calls of the database under way at once."""
+    plans_per_call: int = 256
     most_waiting: int = 4_096
+    most_waiting_bytes: int = 64 * 1024 * 1024
     most_waiters_per_key: int = 16
     answer_margin_s: float = 0.1
     pause_least_s: float = 0.002
     pause_most_s: float = 0.1
 
 
-class _Again(Enum):
-    """Why a plan has no outcome yet, and the refusal if its caller cannot wait longer."""
-
-    BUSY = Reason.IN_PROGRESS
-    COLLIDED = Reason.CONTENTION
-    AWAY = Reason.DEPENDENCY_UNAVAILABLE
-    UNKNOWN = "the answer is lost"
-
-    @property
-    def refusal(self) -> Refusal:
-        """UNKNOWN and AWAY look alike to the caller: the same key may be asked again."""
-        return Refusal(self.value if isinstance(self.value, Reason) else Reason.DEPENDENCY_UNAVAILABLE)
-
-
 class PostgresCommitter:
-    """Implements `ports.Committer`.
+    """Implements `ports.Committer` by group commit: what comes while calls are under way goes together in the next.
 
     Each call of the database belongs to a task of ours and carries no timeout: whoever waits for it may go away, it is
     finished all the same (cases C02, C03, F03).
     """
 
     def __init__(self, database: Database, clock: Clock, settings: CommitterSettings) -> None:
-        self._database = database
-        self._clock = clock
+        self._call = CommitCall(database, clock, settings.source, dt.timedelta(milliseconds=settings.clock_bound_ms))
         self._settings = settings
-        self._running: set[asyncio.Task[CommitOutcome]] = set()
-        self._waiters: Counter[tuple[str, str, str]] = Counter()
+        self._queue = WaitingPlans()
+        self._calls: set[asyncio.Task[None]] = set()
+        self._open: set[asyncio.Future[CommitOutcome]] = set()
+        self._open_bytes = 0
+        self._waiters: Counter[_Key] = Counter()
+        self._is_sending_soon = False
 
     async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
         """The plan's outcome; raises only for what is a defect of ours."""
-        key = (str(plan.claim.tenant), str(plan.claim.holder), plan.claim.idempotency_key)
-        if len(self._running) >= self._settings.most_waiting:
-            return Refusal(Reason.OVERLOADED)
-        if self._waiters[key] >= self._settings.most_waiters_per_key:
-            return Refusal(Reason.IN_PROGRESS)
-        self._waiters[key] += 1
-        task = asyncio.create_task(self._see_through(plan, deadline))
-        self._running.add(task)
-        task.add_done_callback(lambda done: self._finish(done, key))
-        return await asyncio.shield(task)
+        [outcome] = await self.commit_together([plan], deadline)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    async def commit_together(self, plans: Sequence[CommitPlan], deadline: float) -> list[CommitOutcome | Exception]:
+        """One outcome each, in order; the plans are of one tenant and go into one call.
+
+        Of those that contend the first wins. A defect of ours that one of them meets stands in its place.
+        """
+        waiting = [self._take_in(plan, deadline) for plan in plans]
+        admitted = [one for one in waiting if not one.outcome.done()]
+        if admitted:
+            self._queue.put(admitted)
+            self._send_soon()
+            # A caller that goes away ends this wait and nothing else: the outcomes are set by the calls.
+            await asyncio.wait([one.outcome for one in admitted])
+        return [_said(one.outcome) for one in waiting]
 
     async def close(self) -> None:
-        """Waits for every plan that was taken."""
-        while self._running:
-            await asyncio.wait(self._running)
+        """Waits for every plan that was taken in."""
+        while self._open:
+            await asyncio.wait(self._open)
 
-    def _finish(self, task: "asyncio.Task[CommitOutcome]", key: tuple[str, str, str]) -> None:
-        self._running.discard(task)
+    def _take_in(self, plan: CommitPlan, deadline: float) -> Waiting:
+        """A place for the plan, or the refusal of one who comes when too much waits: early and cheaply."""
+        waiting = Waiting(plan, deadline, asyncio.get_running_loop().create_future(), self._settings.pause_least_s)
+        claim, weight = plan.claim, weight_of(plan)
+        key = (claim.tenant, claim.holder, claim.idempotency_key)
+        if (
+            len(self._open) >= self._settings.most_waiting
+            or self._open_bytes + weight > self._settings.most_waiting_bytes
+        ):
+            waiting.outcome.set_result(Refusal(Reason.OVERLOADED))
+            return waiting
+        if self._waiters[key] >= self._settings.most_waiters_per_key:
+            waiting.outcome.set_result(Refusal(Reason.IN_PROGRESS))
+            return waiting
+        self._waiters[key] += 1
+        self._open_bytes += weight
+        self._open.add(waiting.outcome)
+        waiting.outcome.add_done_callback(lambda outcome: self._let_go(outcome, key, weight))
+        return waiting
+
+    def _let_go(self, outcome: "asyncio.Future[CommitOutcome]", key: _Key, weight: int) -> None:
+        self._open.discard(outcome)
+        self._open_bytes -= weight
         self._waiters[key] -= 1
         if not self._waiters[key]:
             del self._waiters[key]
-        # Looked at here, because the caller may have gone away: a fault nobody waits for is still told. Not in the
-        # driver's words, which may quote the row (semantics §9).
-        if not task.cancelled() and (error := task.exception()):
-            frames = traceback.extract_tb(error.__traceback__)
-            raised_at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
-            _log.error("commit failed", error=type(error).__name__, raised_at=raised_at)
 
-    async def _see_through(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        """Asks until there is an outcome or the caller's deadline, less a margin, has come.
+    def _send_soon(self) -> None:
+        """At the end of this turn of the loop: what comes in the same turn goes into the same call."""
+        if not self._is_sending_soon:
+            self._is_sending_soon = True
+            asyncio.get_running_loop().call_soon(self._send)
 
-        It is the same plan every time, with the same ids and receipt bytes: if an earlier ask succeeded unheard, its
-        receipt is found under the claim.
+    def _send(self) -> None:
+        self._is_sending_soon = False
+        while self._queue.plans and len(self._calls) < self._settings.calls:
+            batch = self._queue.take(self._settings.plans_per_call)
+            task = asyncio.create_task(self._carry(batch))
+            self._calls.add(task)
+            task.add_done_callback(self._end_call)
+
+    def _end_call(self, task: "asyncio.Task[None]") -> None:
+        self._calls.discard(task)
+        if self._queue.plans:
+            self._send_soon()
+
+    async def _carry(self, batch: Sequence[Waiting]) -> None:
+        """One call.
+
+        A plan is the same every time it is asked, with the same ids and receipt bytes: if an earlier ask succeeded
+        unheard, its receipt is found under the claim.
         """
-        loop, pause = asyncio.get_running_loop(), self._settings.pause_least_s
-        while True:
-            outcome = await self._ask(plan)
-            if not isinstance(outcome, _Again):
-                return outcome
-            if loop.time() + pause > deadline - self._settings.answer_margin_s:
-                return outcome.refusal
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, self._settings.pause_most_s)
-
-    async def _ask(self, plan: CommitPlan) -> CommitOutcome | _Again:
+        answers: Sequence[Answer] = [Again.UNKNOWN] * len(batch)
         try:
-            async with self._database.pool.acquire() as connection:
-                try:
-                    return await self._call(connection, plan)
-                except Exception as error:
-                    if is_away(error) or is_lost(error):
-                        connection.terminate()
-                    raise
-        except Exception as error:
-            again = _classify(error)
-            if again is None:
-                raise
-            _log.warning("commit asked again", why=again.name, error=type(error).__name__)
-            return again
-
-    async def _call(self, connection: Connection, plan: CommitPlan) -> CommitOutcome | _Again:
-        warned: list[str] = []
-
-        def listen(_: object, message: asyncpg.PostgresLogMessage) -> None:
-            warned.append(str(message.sqlstate))
-
-        connection.add_log_listener(listen)
-        try:
-            row = await connection.fetchrow(
-                query("commit"),
-                [plan_row(plan)],
-                self._clock.now(),
-                dt.timedelta(milliseconds=self._settings.clock_bound_ms),
-                self._settings.source,
-            )
+            answers = await self._call.ask([waiting.plan for waiting in batch])
         finally:
-            connection.remove_log_listener(listen)
-        if row is None or _WARNING in warned:
-            connection.terminate()
-            return _Again.UNKNOWN
-        return _outcome(plan, row)
+            for waiting, answer in zip(batch, answers, strict=True):
+                self._settle(waiting, answer)
+
+    def _settle(self, waiting: Waiting, answer: Answer) -> None:
+        """Sets the outcome, or has the plan asked again while its caller's deadline, less a margin, is not near."""
+        loop = asyncio.get_running_loop()
+        if isinstance(answer, Exception):
+            _tell(answer)
+            waiting.outcome.set_exception(answer)
+            # Told of above, and looked at here: its caller may have gone away.
+            waiting.outcome.exception()
+        elif not isinstance(answer, Again):
+            waiting.outcome.set_result(answer)
+        elif loop.time() + waiting.pause > waiting.deadline - self._settings.answer_margin_s:
+            waiting.outcome.set_result(answer.refusal)
+        else:
+            loop.call_later(waiting.pause, self._ask_again, waiting)
+            waiting.pause = min(waiting.pause * 2, self._settings.pause_most_s)
+
+    def _ask_again(self, waiting: Waiting) -> None:
+        self._queue.put([waiting])
+        self._send_soon()
 
 
-def _classify(error: Exception) -> _Again | None:
-    """None for a defect of ours: data that cannot be stored, a broken constraint, a bug."""
-    if is_clock_off(error):
-        return _Again.AWAY
-    if is_again_whole(error):
-        return _Again.COLLIDED
-    if is_away(error):
-        return _Again.AWAY
-    return _Again.UNKNOWN if is_lost(error) else None
+def _said(outcome: "asyncio.Future[CommitOutcome]") -> CommitOutcome | Exception:
+    error = outcome.exception()
+    assert error is None or isinstance(error, Exception)
+    return error or outcome.result()
 
 
-def _outcome(plan: CommitPlan, row: rows.Row) -> CommitOutcome | _Again:
-    match row["outcome"]:
-        case "committed":
-            assert plan.receipt is not None
-            own = StoredReceipt(plan.receipt_id, plan.record_id, plan.receipt, plan.claim.fingerprint)
-            return Committed(own, replayed=False)
-        case "replayed":
-            # Our own receipt under the claim is an earlier ask of this very plan, whose answer was lost.
-            receipt = rows.stored_receipt(row)
-            return Committed(receipt, replayed=receipt.receipt_id != plan.receipt_id)
-        case "conflict":
-            return Conflicting(rows.stored_receipt(row))
-        case "busy":
-            return _Again.BUSY
-        case "refused":
-            return _refusal(plan, row)
-        case _:
-            # "stale": the receipt key was revoked since the plan was made; the caller's next call signs with another.
-            return Refusal(Reason.DEPENDENCY_UNAVAILABLE)
-
-
-def _refusal(plan: CommitPlan, row: rows.Row) -> Refusal:
-    if plan.verdict and plan.verdict.reason.name == row["reason"]:
-        return plan.verdict
-    facts = {"term": row["term"], "receipt_id": row["receipt_id"] and str(row["receipt_id"])}
-    return Refusal(Reason[row["reason"]], {name: value for name, value in facts.items() if value})
+def _tell(error: Exception) -> None:
+    """Not in the driver's words, which may quote the row (semantics §9)."""
+    frames = traceback.extract_tb(error.__traceback__)
+    raised_at = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+    _log.error("commit failed", error=type(error).__name__, raised_at=raised_at)

@@ -33,6 +33,13 @@ _LOST = (
 """The connection is gone: what was sent may have happened (case C01)."""
 
 
+_POISON = (
+    asyncpg.DataError,
+    asyncpg.IntegrityConstraintViolationError,
+)
+"""Classes 22 and 23: one row cannot be stored, and takes the whole call with it."""
+
+
 class ClockOff(DependencyUnavailable):
     """This process's clock is too far from the database's to judge times (semantics §3)."""
 
@@ -50,6 +57,11 @@ def is_away(error: BaseException) -> bool:
 def is_lost(error: BaseException) -> bool:
     """Whether the answer is lost, so that the outcome is unknown."""
     return isinstance(error, _LOST)
+
+
+def is_poison(error: BaseException) -> bool:
+    """Whether a row of the call cannot be stored, now or ever: in the server's words or already in the driver's."""
+    return isinstance(error, _POISON) or (isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError))
 
 
 def is_clock_off(error: BaseException) -> bool:

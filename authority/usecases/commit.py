@@ -1,5 +1,7 @@
 """Commits validated memory: the story of one call, top to bottom (semantics §5)."""
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authority.domain.capability import OpenedCapability, Presentation, differing_terms
@@ -40,6 +42,14 @@ class CommitAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepared:
+    """A commit that only the database can answer, and what it was made from."""
+
+    plan: CommitPlan
+    presentation: Presentation
+
+
+@dataclass(frozen=True, slots=True)
 class Commit:
     """Consumes a capability and writes its memory once; a retry is answered with the first result."""
 
@@ -58,30 +68,63 @@ class Commit:
         Every refusal above "settled" in the error table is answered before the claim is looked at; every other rides
         in the plan, so that no retry is refused while its first attempt is about to succeed.
         """
-        presentation = request.presentation
-        capability = self._read(request.capability, presentation)
+        capability = self.read(request)
         if isinstance(capability, Refusal):
             return capability
-        refusal = await self.admit(caller) or _judge_holder(caller, capability) or require(caller, Right.COMMIT)
+        if refusal := await self.admit(caller):
+            return refusal
+        ready = await self.prepare(caller, capability, request.presentation)
+        if not isinstance(ready, Prepared):
+            return ready
+        [outcome] = await self.carry_out([ready], request.deadline)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return self.conclude(ready, outcome)
+
+    def read(self, request: CommitRequest) -> OpenedCapability | Refusal:
+        """The capability by the reading rule, once the content's form was judged; MALFORMED for either."""
+        presentation = request.presentation
+        problem = self.statements.content_problem(presentation.content, presentation.media_type)
+        if problem:
+            return malformed("presentation.content", problem)
+        return self.statements.open_capability(request.capability)
+
+    async def prepare(
+        self, caller: Caller, capability: OpenedCapability, presentation: Presentation
+    ) -> Prepared | CommitAnswer | Refusal:
+        """A plan for the database, unless the answer is known without it."""
+        refusal = _judge_holder(caller, capability) or require(caller, Right.COMMIT)
         if refusal:
             return refusal
-
         claim = self._claim(capability, presentation)
         settled = await self._glance(claim)
         if settled:
             return settled
+        verdict = self._verify(caller, capability, presentation)
+        return Prepared(self._plan(capability, claim, verdict), presentation)
 
-        plan = self._plan(capability, claim, self._verify(caller, capability, presentation))
-        outcome = await self._carry_out(plan, request.deadline)
+    async def carry_out(self, ready: Sequence[Prepared], deadline: float) -> list[CommitOutcome | Exception]:
+        """Commits under leases, all in one call. Outcomes come in order; of those that contend the first wins.
+
+        A caller that goes away here leaves the leases to expire and the commits to finish.
+        """
+        plans = [one.plan for one in ready]
+        await asyncio.gather(*(self.leases.take(plan.claim, plan.receipt_id) for plan in plans if plan.receipt))
+        outcomes = await self.committer.commit_together(plans, deadline)
+        settling = (
+            self.leases.settle(plan.claim, plan.receipt_id, outcome.receipt if isinstance(outcome, Committed) else None)
+            for plan, outcome in zip(plans, outcomes, strict=True)
+        )
+        await asyncio.gather(*settling)
+        return outcomes
+
+    def conclude(self, ready: Prepared, outcome: CommitOutcome) -> CommitAnswer | Refusal:
+        """What the caller is told."""
         if isinstance(outcome, Committed):
-            return self._answer(claim, outcome.receipt, replayed=outcome.replayed)
+            return self._answer(ready.plan.claim, outcome.receipt, replayed=outcome.replayed)
         if isinstance(outcome, Conflicting):
-            return self._conflict(outcome.receipt, capability, presentation)
+            return self._conflict(outcome.receipt, ready.plan.capability, ready.presentation)
         return outcome
-
-    def _read(self, statement: Statement, presentation: Presentation) -> OpenedCapability | Refusal:
-        problem = self.statements.content_problem(presentation.content, presentation.media_type)
-        return malformed("presentation.content", problem) if problem else self.statements.open_capability(statement)
 
     async def _glance(self, claim: Claim) -> CommitAnswer | Refusal | None:
         """What the lease store surely saw: a settled receipt that proves itself, or the key running for another."""
@@ -92,15 +135,6 @@ class Commit:
         if sighting.settled is None and sighting.running_fingerprint not in {None, claim.fingerprint}:
             return Refusal(Reason.IDEMPOTENCY_CONFLICT)
         return None
-
-    async def _carry_out(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        """Commits under a lease. A caller that goes away here leaves the lease to expire and the commit to finish."""
-        if plan.verdict is None:
-            await self.leases.take(plan.claim, plan.receipt_id)
-        outcome = await self.committer.commit(plan, deadline)
-        receipt = outcome.receipt if isinstance(outcome, Committed) else None
-        await self.leases.settle(plan.claim, plan.receipt_id, receipt)
-        return outcome
 
     def _claim(self, capability: OpenedCapability, presentation: Presentation) -> Claim:
         terms = capability.terms

@@ -363,6 +363,13 @@ class Committer(Protocol):
         """
         ...
 
+    async def commit_together(self, plans: Sequence[CommitPlan], deadline: float) -> list[CommitOutcome | Exception]:
+        """One outcome each, in order, for plans of one tenant, at most 512: of those that contend the first wins.
+
+        A defect of ours that one of them meets stands in its place.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Sighting:

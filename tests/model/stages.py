@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -47,6 +47,10 @@ class Mortal:
         if self.dies == AFTER:
             raise ServiceDied
         return outcome
+
+    async def commit_together(self, plans: Sequence[CommitPlan], deadline: float) -> list[CommitOutcome | Exception]:
+        """The outcomes, unless the process is gone."""
+        return [await self.commit(plan, deadline) for plan in plans]
 
 
 @dataclass(frozen=True, slots=True)

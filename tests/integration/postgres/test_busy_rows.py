@@ -101,8 +101,11 @@ async def test_one_key_for_two_proposals_at_once_is_one_commit_and_one_conflict(
     other = await world.issued()
     async with gate(superuser) as closed:
         plans = (world.plan(first), world.plan(other, commit_idempotency_key="k"))
-        tasks = [asyncio.create_task(world.carry_out(plan)) for plan in plans]
-        await closed.reached(by=2)
+        tasks = []
+        for number, plan in enumerate(plans, start=1):
+            # One after the other, so that each is in a call of its own.
+            tasks.append(asyncio.create_task(world.carry_out(plan)))
+            await closed.reached(by=number)
         await closed.open()
         outcomes = await asyncio.gather(*tasks)
 
