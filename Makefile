@@ -34,7 +34,7 @@ check: $(VENV)/dev-installed ## Lint, check formatting, types, imports, the cont
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/buf lint
-	$(BIN)/buf breaking --against proto/released/v1.binpb
+	$(BIN)/buf breaking proto --against proto/released/v1.binpb
 	$(BIN)/python -m pytest --quiet tests/house/test_generated_code_is_fresh.py
 
 format: $(VENV)/dev-installed ## Format the code and mend what ruff can mend.
@@ -45,7 +45,7 @@ generate: $(VENV)/dev-installed ## Make the Python code of the contract again fr
 	$(BIN)/python proto/generate.py clients/python/src
 
 release-contract: $(VENV)/dev-installed ## Make today's contract the one that `make check` guards against breaking changes.
-	$(BIN)/buf build --exclude-source-info --output proto/released/v1.binpb
+	$(BIN)/buf build proto --exclude-source-info --output proto/released/v1.binpb
 
 wheels: $(VENV)/runtime-installed ## Build the wheels of both distributions into dist/.
 	@rm -rf build clients/python/build dist

@@ -12,6 +12,7 @@ from pathlib import Path
 from grpc_tools import protoc
 
 PROTO = Path(__file__).resolve().parent
+THIRD_PARTY = PROTO.parent / "third_party"
 PACKAGE = Path("capability_authority", "v1")
 
 
@@ -32,7 +33,7 @@ def run_protoc(outputs: list[str], sources: list[Path]) -> int:
     """Run the protoc inside grpcio-tools with mypy-protobuf's plugins from this same environment."""
     scripts = Path(sysconfig.get_path("scripts"))
     plugins = [f"--plugin={name}={scripts / name}" for name in ("protoc-gen-mypy", "protoc-gen-mypy_grpc")]
-    includes = [f"--proto_path={PROTO}", f"--proto_path={files('grpc_tools') / '_proto'}"]
+    includes = [f"--proto_path={directory}" for directory in (PROTO, THIRD_PARTY, files("grpc_tools") / "_proto")]
     return int(protoc.main(["protoc", *includes, *plugins, *outputs, *map(str, sources)]))
 
 

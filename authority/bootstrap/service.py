@@ -37,6 +37,7 @@ from authority.signing.statements import StatementReader
 from authority.usecases.admit import Admit
 from authority.usecases.authenticate import Authenticate
 from authority.usecases.commit import Commit
+from authority.usecases.commit_batch import CommitBatch
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
@@ -102,7 +103,11 @@ async def open_service(
             _log.warning("cannot sign", fault=fault)
         link, names = await _open_redis(stack, settings, await issuer_keys.generation(), clock)
         committer = PostgresCommitter(
-            databases.commit, clock, CommitterSettings(settings.issuer, clock_bound_ms=settings.clock_bound_ms)
+            databases.commit,
+            clock,
+            CommitterSettings(
+                settings.issuer, clock_bound_ms=settings.clock_bound_ms, calls=settings.commit_connections
+            ),
         )
         stack.push_async_callback(committer.close)
         await stack.enter_async_context(_refreshing(ring, issuer_keys, settings.key_refresh_s))
@@ -213,11 +218,13 @@ def _use_cases(
     records = PostgresRecords(databases.read)
     decisions = PostgresDecisions(databases.issue, reader, clock)
     approvals = PostgresApprovals(databases.propose)
+    commit = Commit(admit, reader, signer, hasteners.leases, committer, clock, identifiers, here)
     return UseCases(
         authenticate=Authenticate(reader, PostgresRegistry(databases.read), clock),
         issue=Issue(admit, reader, signer, capabilities, clock, identifiers, here),
         verify_capability=VerifyCapability(admit, reader, capabilities, clock, here),
-        commit=Commit(admit, reader, signer, hasteners.leases, committer, clock, identifiers, here),
+        commit=commit,
+        commit_batch=CommitBatch(commit),
         get_receipt=GetReceipt(admit, reader, signer, receipts, clock),
         list_receipts=ListReceipts(admit, receipts, pages),
         get_key_set=GetKeySet(ring, here),

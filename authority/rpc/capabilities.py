@@ -37,6 +37,15 @@ class CapabilityServicer(CapabilityServiceServicer):
         asked = convert.commit_request(request, current_deadline())
         return convert.commit_response(value_or_refuse(await self._use_cases.commit(current_caller(), asked)))
 
+    async def BatchCommitValidated(
+        self, request: pb.BatchCommitValidatedRequest, context: Context
+    ) -> pb.BatchCommitValidatedResponse:
+        """Commits many, each with an outcome of its own."""
+        deadline = current_deadline()
+        asked = convert.batch_request(request, deadline)
+        answers = await self._use_cases.commit_batch(current_caller(), asked, deadline)
+        return convert.batch_response(value_or_refuse(answers))
+
     async def GetCommitReceipt(
         self, request: pb.GetCommitReceiptRequest, context: Context
     ) -> pb.GetCommitReceiptResponse:

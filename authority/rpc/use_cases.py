@@ -35,6 +35,9 @@ class UseCases:
     issue: Callable[[Caller, IssueRequest], Awaitable[IssuedCapability | Refusal]]
     verify_capability: Callable[[Caller, Statement, Presentation | None], Awaitable[CapabilityVerdict | Refusal]]
     commit: Callable[[Caller, CommitRequest], Awaitable[CommitAnswer | Refusal]]
+    commit_batch: Callable[
+        [Caller, Sequence[CommitRequest | Refusal], float], Awaitable[list[CommitAnswer | Refusal] | Refusal]
+    ]
     get_receipt: Callable[[Caller, ReceiptQuery], Awaitable[FoundReceipt | Refusal]]
     list_receipts: Callable[[Caller, str, PageRequest], Awaitable[Page[StoredReceipt] | Refusal]]
     get_key_set: Callable[[], Awaitable[PublishedKeySet]]

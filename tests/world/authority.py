@@ -18,6 +18,7 @@ from authority.signing.signer import KeyedSigner
 from authority.signing.statements import StatementReader
 from authority.usecases.admit import Admit
 from authority.usecases.commit import Commit
+from authority.usecases.commit_batch import CommitBatch
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
@@ -50,6 +51,7 @@ class UseCases:
     issue: Issue
     verify_capability: VerifyCapability
     commit: Commit
+    commit_batch: CommitBatch
     get_proposal: GetProposal
     list_proposals: ListProposals
     get_receipt: GetReceipt
@@ -98,6 +100,7 @@ class Authority:
         leases = leases or InProcessLeases(clock, lease_ms=LEASE_MS, replay_ms=REPLAY_MS)
         admit = Admit(nonces or InProcessNonces(clock))
         pages = Pages(SealedPageTokens(bytes(32)), clock)
+        commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE)
         use_cases = UseCases(
             create_proposal=CreateProposal(admit, reader, store.proposals, clock, ids),
             validate_proposal=ValidateProposal(
@@ -107,7 +110,8 @@ class Authority:
             decide_proposal=DecideProposal(admit, store.proposals, store.approvals, clock, ids),
             issue=Issue(admit, reader, signer, store.capabilities, clock, ids, HERE),
             verify_capability=VerifyCapability(admit, reader, store.capabilities, clock, HERE),
-            commit=Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE),
+            commit=commit,
+            commit_batch=CommitBatch(commit),
             get_proposal=GetProposal(admit, store.proposals),
             list_proposals=ListProposals(admit, store.proposals, pages),
             get_receipt=GetReceipt(admit, reader, signer, store.receipts, clock),

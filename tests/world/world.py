@@ -6,6 +6,7 @@ in the past (`proposed`, `allowed`, `issued`, `committed`) comes about by howeve
 
 import asyncio
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Self, TypedDict, TypeVar, Unpack
@@ -338,6 +339,17 @@ class World:
         deadline = asyncio.get_running_loop().time() + within_s
         request = CommitRequest(issued.capability.statement, presentation, deadline)
         return await self.authority.do.commit((by or issued.holder).calls(), request)
+
+    async def commit_batch(
+        self, batch: Sequence[Issued | Refusal], *, by: Person | None = None, within_s: float = WITHIN_S
+    ) -> list[CommitAnswer | Refusal] | Refusal:
+        """BatchCommitValidated, by the service; a refusal stands for an item of a bad shape."""
+        deadline = asyncio.get_running_loop().time() + within_s
+        requests = [
+            one if isinstance(one, Refusal) else CommitRequest(one.capability.statement, one.presentation, deadline)
+            for one in batch
+        ]
+        return await self.authority.do.commit_batch((by or self.service).calls(), requests, deadline)
 
     # --- however many calls it takes ----------------------------------------------------------------------------------
 

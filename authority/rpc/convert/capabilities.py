@@ -1,16 +1,19 @@
 """Messages of CapabilityService that ask for a capability or act on one."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 
+from authority.domain import limits
 from authority.domain.capability import Presentation
 from authority.domain.identity import Caller
-from authority.domain.refusal import malformed
+from authority.domain.refusal import Refusal, malformed, over_limit
 from authority.rpc.convert import values
 from authority.rpc.convert.digests import evidence_digests, key_id
 from authority.rpc.convert.enums import ERROR_REASONS
 from authority.rpc.convert.marks import request_mark
 from authority.rpc.convert.statements import optional_statement_message, statement, statement_message
 from authority.rpc.convert.times import lifetime, timestamp_message
+from authority.rpc.errors import to_status
 from authority.rpc.refused import Refused
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.issue import IssueRequest
@@ -84,6 +87,34 @@ def commit_request(request: pb.CommitValidatedRequest, deadline: float) -> Commi
     capability = statement(request, "capability")
     values.require(request, "presentation")
     return CommitRequest(capability, presentation(request.presentation), deadline)
+
+
+def batch_request(request: pb.BatchCommitValidatedRequest, deadline: float) -> list[CommitRequest | Refusal]:
+    """The items; one of a bad shape is the refusal that it alone is answered with."""
+    values.bound(request.requests, limits.BATCH_ITEMS, "requests")
+    if not request.requests:
+        raise Refused(malformed("requests", "at least one"))
+    if request.ByteSize() > limits.BATCH_BYTES:
+        raise Refused(over_limit("requests", f"{limits.BATCH_BYTES} bytes together"))
+    return [_item(item, deadline) for item in request.requests]
+
+
+def _item(item: pb.CommitValidatedRequest, deadline: float) -> CommitRequest | Refusal:
+    try:
+        return commit_request(item, deadline)
+    except Refused as refused:
+        return refused.refusal
+
+
+def batch_response(answers: Sequence[CommitAnswer | Refusal]) -> pb.BatchCommitValidatedResponse:
+    """One outcome each, in their order."""
+    return pb.BatchCommitValidatedResponse(outcomes=map(_outcome, answers))
+
+
+def _outcome(answer: CommitAnswer | Refusal) -> pb.CommitOutcome:
+    if isinstance(answer, Refusal):
+        return pb.CommitOutcome(status=to_status(answer))
+    return pb.CommitOutcome(result=commit_response(answer))
 
 
 def commit_response(answer: CommitAnswer) -> pb.CommitValidatedResponse:

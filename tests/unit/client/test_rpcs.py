@@ -18,6 +18,7 @@ def test_every_rpc_is_known_once_with_its_messages() -> None:
         "EvaluatePolicy",
         "IssueCapability",
         "CommitValidated",
+        "BatchCommitValidated",
     }
     assert {rpc.name for rpc in RPCS.values() if not rpc.needs_proof} == {"GetKeySet"}
     for name, rpc in RPCS.items():
@@ -29,7 +30,8 @@ def test_every_rpc_is_known_once_with_its_messages() -> None:
 def test_every_mutation_carries_a_key() -> None:
     for rpc in RPCS.values():
         fields = rpc.request_class.DESCRIPTOR.fields_by_name
-        carries = "request_id" in fields or rpc.name == "CommitValidated"
+        # Of a commit it is the idempotency key of what is presented, of a batch each item's own.
+        carries = "request_id" in fields or rpc.name.endswith("CommitValidated")
         assert carries == rpc.changes_state, rpc.name
 
 

@@ -37,8 +37,10 @@ def test_reads_are_what_the_semantics_name(method: str) -> None:
 @pytest.mark.parametrize("method", [name for name, kind in METHODS.items() if kind is MethodKind.MUTATION])
 def test_every_mutation_can_be_retried(method: str) -> None:
     fields = CONTRACT[method].input_type.fields_by_name
+    # Of a batch each item must be.
+    items = fields["requests"].message_type.fields_by_name if "requests" in fields else fields
 
-    assert "request_id" in fields or "presentation" in fields, "its request id, or a commit's idempotency key"
+    assert "request_id" in items or "presentation" in items, "its request id, or a commit's idempotency key"
 
 
 def test_every_rpc_is_unary_as_the_interceptors_expect() -> None:

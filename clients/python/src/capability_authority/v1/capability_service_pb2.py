@@ -27,9 +27,10 @@ from capability_authority.v1 import statements_pb2 as capability__authority_dot_
 from capability_authority.v1 import types_pb2 as capability__authority_dot_v1_dot_types__pb2
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n0capability_authority/v1/capability_service.proto\x12\x17\x63\x61pability_authority.v1\x1a$capability_authority/v1/errors.proto\x1a(capability_authority/v1/statements.proto\x1a#capability_authority/v1/types.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcc\x03\n\x16IssueCapabilityRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x13\n\x0bproposal_id\x18\x02 \x01(\t\x12\x19\n\x11proposal_revision\x18\x03 \x01(\x05\x12\x35\n\x06holder\x18\x04 \x01(\x0b\x32%.capability_authority.v1.PrincipalRef\x12\x15\n\rholder_key_id\x18\x05 \x01(\t\x12\x10\n\x08\x61udience\x18\x06 \x01(\t\x12\x1e\n\x16\x63ommit_idempotency_key\x18\x07 \x01(\t\x12\x44\n\x12validation_receipt\x18\x08 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x42\n\x10\x64\x65\x63ision_receipt\x18\t \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x37\n\x05grant\x18\n \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12+\n\x08lifetime\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\"\xb1\x01\n\x17IssueCapabilityResponse\x12<\n\ncapability\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x15\n\rcapability_id\x18\x02 \x01(\t\x12/\n\x0b\x65xpire_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08replayed\x18\x04 \x01(\x08\"m\n\x0cPresentation\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\x0c\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x18\n\x10\x65vidence_digests\x18\x03 \x03(\t\x12\x1e\n\x16\x63ommit_idempotency_key\x18\x04 \x01(\t\"\x94\x01\n\x17VerifyCapabilityRequest\x12<\n\ncapability\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12;\n\x0cpresentation\x18\x02 \x01(\x0b\x32%.capability_authority.v1.Presentation\"\xf9\x02\n\x18VerifyCapabilityResponse\x12J\n\x07verdict\x18\x01 \x01(\x0e\x32\x39.capability_authority.v1.VerifyCapabilityResponse.Verdict\x12\x34\n\x06reason\x18\x02 \x01(\x0e\x32$.capability_authority.v1.ErrorReason\x12K\n\x05\x66\x61\x63ts\x18\x03 \x03(\x0b\x32<.capability_authority.v1.VerifyCapabilityResponse.FactsEntry\x12\x12\n\nreceipt_id\x18\x04 \x01(\t\x1a,\n\nFactsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"L\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n\x0fVERDICT_GRANTED\x10\x01\x12\x13\n\x0fVERDICT_REFUSED\x10\x02\"\xb3\x01\n\x16\x43ommitValidatedRequest\x12<\n\ncapability\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12;\n\x0cpresentation\x18\x02 \x01(\x0b\x32%.capability_authority.v1.Presentation\x12\x1e\n\x16upstream_envelope_json\x18\x03 \x01(\t\"\xcc\x01\n\x17\x43ommitValidatedResponse\x12\x39\n\x07receipt\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\x12\x11\n\trecord_id\x18\x03 \x01(\t\x12\x10\n\x08replayed\x18\x04 \x01(\x08\x12=\n\x0b\x61ttestation\x18\x05 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\"l\n\x17GetCommitReceiptRequest\x12\x14\n\nreceipt_id\x18\x01 \x01(\tH\x00\x12\x13\n\trecord_id\x18\x02 \x01(\tH\x00\x12 \n\x16\x63ommit_idempotency_key\x18\x03 \x01(\tH\x00\x42\x04\n\x02\x62y\"\xbb\x01\n\x18GetCommitReceiptResponse\x12\x39\n\x07receipt\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\x12\x11\n\trecord_id\x18\x03 \x01(\t\x12=\n\x0b\x61ttestation\x18\x04 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\"\\\n\x19ListCommitReceiptsRequest\x12\x18\n\x10memory_namespace\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\xed\x01\n\x1aListCommitReceiptsResponse\x12K\n\x08receipts\x18\x01 \x03(\x0b\x32\x39.capability_authority.v1.ListCommitReceiptsResponse.Entry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x1ai\n\x05\x45ntry\x12\x39\n\x07receipt\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\x12\x11\n\trecord_id\x18\x03 \x01(\t\"\x12\n\x10GetKeySetRequest\"\xe2\x03\n\x11GetKeySetResponse\x12\x0e\n\x06issuer\x18\x01 \x01(\t\x12\x10\n\x08\x61udience\x18\x02 \x01(\t\x12<\n\x04keys\x18\x03 \x03(\x0b\x32..capability_authority.v1.GetKeySetResponse.Key\x12\x1e\n\x16\x61\x63\x63\x65pted_payload_types\x18\x04 \x03(\t\x1a\xcc\x02\n\x03Key\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x34\n\x07purpose\x18\x03 \x01(\x0e\x32#.capability_authority.v1.KeyPurpose\x12\x30\n\x05state\x18\x04 \x01(\x0e\x32!.capability_authority.v1.KeyState\x12:\n\x16\x63ompromised_since_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06tenant\x18\x07 \x01(\x0b\x32\".capability_authority.v1.TenantRef\x12\x18\n\x10memory_namespace\x18\x08 \x01(\t2\xd4\x05\n\x11\x43\x61pabilityService\x12t\n\x0fIssueCapability\x12/.capability_authority.v1.IssueCapabilityRequest\x1a\x30.capability_authority.v1.IssueCapabilityResponse\x12w\n\x10VerifyCapability\x12\x30.capability_authority.v1.VerifyCapabilityRequest\x1a\x31.capability_authority.v1.VerifyCapabilityResponse\x12t\n\x0f\x43ommitValidated\x12/.capability_authority.v1.CommitValidatedRequest\x1a\x30.capability_authority.v1.CommitValidatedResponse\x12w\n\x10GetCommitReceipt\x12\x30.capability_authority.v1.GetCommitReceiptRequest\x1a\x31.capability_authority.v1.GetCommitReceiptResponse\x12}\n\x12ListCommitReceipts\x12\x32.capability_authority.v1.ListCommitReceiptsRequest\x1a\x33.capability_authority.v1.ListCommitReceiptsResponse\x12\x62\n\tGetKeySet\x12).capability_authority.v1.GetKeySetRequest\x1a*.capability_authority.v1.GetKeySetResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n0capability_authority/v1/capability_service.proto\x12\x17\x63\x61pability_authority.v1\x1a$capability_authority/v1/errors.proto\x1a(capability_authority/v1/statements.proto\x1a#capability_authority/v1/types.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17google/rpc/status.proto\"\xcc\x03\n\x16IssueCapabilityRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x13\n\x0bproposal_id\x18\x02 \x01(\t\x12\x19\n\x11proposal_revision\x18\x03 \x01(\x05\x12\x35\n\x06holder\x18\x04 \x01(\x0b\x32%.capability_authority.v1.PrincipalRef\x12\x15\n\rholder_key_id\x18\x05 \x01(\t\x12\x10\n\x08\x61udience\x18\x06 \x01(\t\x12\x1e\n\x16\x63ommit_idempotency_key\x18\x07 \x01(\t\x12\x44\n\x12validation_receipt\x18\x08 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x42\n\x10\x64\x65\x63ision_receipt\x18\t \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x37\n\x05grant\x18\n \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12+\n\x08lifetime\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\"\xb1\x01\n\x17IssueCapabilityResponse\x12<\n\ncapability\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x15\n\rcapability_id\x18\x02 \x01(\t\x12/\n\x0b\x65xpire_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08replayed\x18\x04 \x01(\x08\"m\n\x0cPresentation\x12\x0f\n\x07\x63ontent\x18\x01 \x01(\x0c\x12\x12\n\nmedia_type\x18\x02 \x01(\t\x12\x18\n\x10\x65vidence_digests\x18\x03 \x03(\t\x12\x1e\n\x16\x63ommit_idempotency_key\x18\x04 \x01(\t\"\x94\x01\n\x17VerifyCapabilityRequest\x12<\n\ncapability\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12;\n\x0cpresentation\x18\x02 \x01(\x0b\x32%.capability_authority.v1.Presentation\"\xf9\x02\n\x18VerifyCapabilityResponse\x12J\n\x07verdict\x18\x01 \x01(\x0e\x32\x39.capability_authority.v1.VerifyCapabilityResponse.Verdict\x12\x34\n\x06reason\x18\x02 \x01(\x0e\x32$.capability_authority.v1.ErrorReason\x12K\n\x05\x66\x61\x63ts\x18\x03 \x03(\x0b\x32<.capability_authority.v1.VerifyCapabilityResponse.FactsEntry\x12\x12\n\nreceipt_id\x18\x04 \x01(\t\x1a,\n\nFactsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"L\n\x07Verdict\x12\x17\n\x13VERDICT_UNSPECIFIED\x10\x00\x12\x13\n\x0fVERDICT_GRANTED\x10\x01\x12\x13\n\x0fVERDICT_REFUSED\x10\x02\"\xb3\x01\n\x16\x43ommitValidatedRequest\x12<\n\ncapability\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12;\n\x0cpresentation\x18\x02 \x01(\x0b\x32%.capability_authority.v1.Presentation\x12\x1e\n\x16upstream_envelope_json\x18\x03 \x01(\t\"\xcc\x01\n\x17\x43ommitValidatedResponse\x12\x39\n\x07receipt\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\x12\x11\n\trecord_id\x18\x03 \x01(\t\x12\x10\n\x08replayed\x18\x04 \x01(\x08\x12=\n\x0b\x61ttestation\x18\x05 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\"`\n\x1b\x42\x61tchCommitValidatedRequest\x12\x41\n\x08requests\x18\x01 \x03(\x0b\x32/.capability_authority.v1.CommitValidatedRequest\"X\n\x1c\x42\x61tchCommitValidatedResponse\x12\x38\n\x08outcomes\x18\x01 \x03(\x0b\x32&.capability_authority.v1.CommitOutcome\"\x84\x01\n\rCommitOutcome\x12\x42\n\x06result\x18\x01 \x01(\x0b\x32\x30.capability_authority.v1.CommitValidatedResponseH\x00\x12$\n\x06status\x18\x02 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\t\n\x07outcome\"l\n\x17GetCommitReceiptRequest\x12\x14\n\nreceipt_id\x18\x01 \x01(\tH\x00\x12\x13\n\trecord_id\x18\x02 \x01(\tH\x00\x12 \n\x16\x63ommit_idempotency_key\x18\x03 \x01(\tH\x00\x42\x04\n\x02\x62y\"\xbb\x01\n\x18GetCommitReceiptResponse\x12\x39\n\x07receipt\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\x12\x11\n\trecord_id\x18\x03 \x01(\t\x12=\n\x0b\x61ttestation\x18\x04 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\"\\\n\x19ListCommitReceiptsRequest\x12\x18\n\x10memory_namespace\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\xed\x01\n\x1aListCommitReceiptsResponse\x12K\n\x08receipts\x18\x01 \x03(\x0b\x32\x39.capability_authority.v1.ListCommitReceiptsResponse.Entry\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x1ai\n\x05\x45ntry\x12\x39\n\x07receipt\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x12\n\nreceipt_id\x18\x02 \x01(\t\x12\x11\n\trecord_id\x18\x03 \x01(\t\"\x12\n\x10GetKeySetRequest\"\xe2\x03\n\x11GetKeySetResponse\x12\x0e\n\x06issuer\x18\x01 \x01(\t\x12\x10\n\x08\x61udience\x18\x02 \x01(\t\x12<\n\x04keys\x18\x03 \x03(\x0b\x32..capability_authority.v1.GetKeySetResponse.Key\x12\x1e\n\x16\x61\x63\x63\x65pted_payload_types\x18\x04 \x03(\t\x1a\xcc\x02\n\x03Key\x12\x0e\n\x06key_id\x18\x01 \x01(\t\x12\x12\n\npublic_key\x18\x02 \x01(\x0c\x12\x34\n\x07purpose\x18\x03 \x01(\x0e\x32#.capability_authority.v1.KeyPurpose\x12\x30\n\x05state\x18\x04 \x01(\x0e\x32!.capability_authority.v1.KeyState\x12:\n\x16\x63ompromised_since_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06tenant\x18\x07 \x01(\x0b\x32\".capability_authority.v1.TenantRef\x12\x18\n\x10memory_namespace\x18\x08 \x01(\t2\xda\x06\n\x11\x43\x61pabilityService\x12t\n\x0fIssueCapability\x12/.capability_authority.v1.IssueCapabilityRequest\x1a\x30.capability_authority.v1.IssueCapabilityResponse\x12w\n\x10VerifyCapability\x12\x30.capability_authority.v1.VerifyCapabilityRequest\x1a\x31.capability_authority.v1.VerifyCapabilityResponse\x12t\n\x0f\x43ommitValidated\x12/.capability_authority.v1.CommitValidatedRequest\x1a\x30.capability_authority.v1.CommitValidatedResponse\x12\x83\x01\n\x14\x42\x61tchCommitValidated\x12\x34.capability_authority.v1.BatchCommitValidatedRequest\x1a\x35.capability_authority.v1.BatchCommitValidatedResponse\x12w\n\x10GetCommitReceipt\x12\x30.capability_authority.v1.GetCommitReceiptRequest\x1a\x31.capability_authority.v1.GetCommitReceiptResponse\x12}\n\x12ListCommitReceipts\x12\x32.capability_authority.v1.ListCommitReceiptsRequest\x1a\x33.capability_authority.v1.ListCommitReceiptsResponse\x12\x62\n\tGetKeySet\x12).capability_authority.v1.GetKeySetRequest\x1a*.capability_authority.v1.GetKeySetResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,40 +39,46 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_VERIFYCAPABILITYRESPONSE_FACTSENTRY']._loaded_options = None
   _globals['_VERIFYCAPABILITYRESPONSE_FACTSENTRY']._serialized_options = b'8\001'
-  _globals['_ISSUECAPABILITYREQUEST']._serialized_start=260
-  _globals['_ISSUECAPABILITYREQUEST']._serialized_end=720
-  _globals['_ISSUECAPABILITYRESPONSE']._serialized_start=723
-  _globals['_ISSUECAPABILITYRESPONSE']._serialized_end=900
-  _globals['_PRESENTATION']._serialized_start=902
-  _globals['_PRESENTATION']._serialized_end=1011
-  _globals['_VERIFYCAPABILITYREQUEST']._serialized_start=1014
-  _globals['_VERIFYCAPABILITYREQUEST']._serialized_end=1162
-  _globals['_VERIFYCAPABILITYRESPONSE']._serialized_start=1165
-  _globals['_VERIFYCAPABILITYRESPONSE']._serialized_end=1542
-  _globals['_VERIFYCAPABILITYRESPONSE_FACTSENTRY']._serialized_start=1420
-  _globals['_VERIFYCAPABILITYRESPONSE_FACTSENTRY']._serialized_end=1464
-  _globals['_VERIFYCAPABILITYRESPONSE_VERDICT']._serialized_start=1466
-  _globals['_VERIFYCAPABILITYRESPONSE_VERDICT']._serialized_end=1542
-  _globals['_COMMITVALIDATEDREQUEST']._serialized_start=1545
-  _globals['_COMMITVALIDATEDREQUEST']._serialized_end=1724
-  _globals['_COMMITVALIDATEDRESPONSE']._serialized_start=1727
-  _globals['_COMMITVALIDATEDRESPONSE']._serialized_end=1931
-  _globals['_GETCOMMITRECEIPTREQUEST']._serialized_start=1933
-  _globals['_GETCOMMITRECEIPTREQUEST']._serialized_end=2041
-  _globals['_GETCOMMITRECEIPTRESPONSE']._serialized_start=2044
-  _globals['_GETCOMMITRECEIPTRESPONSE']._serialized_end=2231
-  _globals['_LISTCOMMITRECEIPTSREQUEST']._serialized_start=2233
-  _globals['_LISTCOMMITRECEIPTSREQUEST']._serialized_end=2325
-  _globals['_LISTCOMMITRECEIPTSRESPONSE']._serialized_start=2328
-  _globals['_LISTCOMMITRECEIPTSRESPONSE']._serialized_end=2565
-  _globals['_LISTCOMMITRECEIPTSRESPONSE_ENTRY']._serialized_start=2460
-  _globals['_LISTCOMMITRECEIPTSRESPONSE_ENTRY']._serialized_end=2565
-  _globals['_GETKEYSETREQUEST']._serialized_start=2567
-  _globals['_GETKEYSETREQUEST']._serialized_end=2585
-  _globals['_GETKEYSETRESPONSE']._serialized_start=2588
-  _globals['_GETKEYSETRESPONSE']._serialized_end=3070
-  _globals['_GETKEYSETRESPONSE_KEY']._serialized_start=2738
-  _globals['_GETKEYSETRESPONSE_KEY']._serialized_end=3070
-  _globals['_CAPABILITYSERVICE']._serialized_start=3073
-  _globals['_CAPABILITYSERVICE']._serialized_end=3797
+  _globals['_ISSUECAPABILITYREQUEST']._serialized_start=285
+  _globals['_ISSUECAPABILITYREQUEST']._serialized_end=745
+  _globals['_ISSUECAPABILITYRESPONSE']._serialized_start=748
+  _globals['_ISSUECAPABILITYRESPONSE']._serialized_end=925
+  _globals['_PRESENTATION']._serialized_start=927
+  _globals['_PRESENTATION']._serialized_end=1036
+  _globals['_VERIFYCAPABILITYREQUEST']._serialized_start=1039
+  _globals['_VERIFYCAPABILITYREQUEST']._serialized_end=1187
+  _globals['_VERIFYCAPABILITYRESPONSE']._serialized_start=1190
+  _globals['_VERIFYCAPABILITYRESPONSE']._serialized_end=1567
+  _globals['_VERIFYCAPABILITYRESPONSE_FACTSENTRY']._serialized_start=1445
+  _globals['_VERIFYCAPABILITYRESPONSE_FACTSENTRY']._serialized_end=1489
+  _globals['_VERIFYCAPABILITYRESPONSE_VERDICT']._serialized_start=1491
+  _globals['_VERIFYCAPABILITYRESPONSE_VERDICT']._serialized_end=1567
+  _globals['_COMMITVALIDATEDREQUEST']._serialized_start=1570
+  _globals['_COMMITVALIDATEDREQUEST']._serialized_end=1749
+  _globals['_COMMITVALIDATEDRESPONSE']._serialized_start=1752
+  _globals['_COMMITVALIDATEDRESPONSE']._serialized_end=1956
+  _globals['_BATCHCOMMITVALIDATEDREQUEST']._serialized_start=1958
+  _globals['_BATCHCOMMITVALIDATEDREQUEST']._serialized_end=2054
+  _globals['_BATCHCOMMITVALIDATEDRESPONSE']._serialized_start=2056
+  _globals['_BATCHCOMMITVALIDATEDRESPONSE']._serialized_end=2144
+  _globals['_COMMITOUTCOME']._serialized_start=2147
+  _globals['_COMMITOUTCOME']._serialized_end=2279
+  _globals['_GETCOMMITRECEIPTREQUEST']._serialized_start=2281
+  _globals['_GETCOMMITRECEIPTREQUEST']._serialized_end=2389
+  _globals['_GETCOMMITRECEIPTRESPONSE']._serialized_start=2392
+  _globals['_GETCOMMITRECEIPTRESPONSE']._serialized_end=2579
+  _globals['_LISTCOMMITRECEIPTSREQUEST']._serialized_start=2581
+  _globals['_LISTCOMMITRECEIPTSREQUEST']._serialized_end=2673
+  _globals['_LISTCOMMITRECEIPTSRESPONSE']._serialized_start=2676
+  _globals['_LISTCOMMITRECEIPTSRESPONSE']._serialized_end=2913
+  _globals['_LISTCOMMITRECEIPTSRESPONSE_ENTRY']._serialized_start=2808
+  _globals['_LISTCOMMITRECEIPTSRESPONSE_ENTRY']._serialized_end=2913
+  _globals['_GETKEYSETREQUEST']._serialized_start=2915
+  _globals['_GETKEYSETREQUEST']._serialized_end=2933
+  _globals['_GETKEYSETRESPONSE']._serialized_start=2936
+  _globals['_GETKEYSETRESPONSE']._serialized_end=3418
+  _globals['_GETKEYSETRESPONSE_KEY']._serialized_start=3086
+  _globals['_GETKEYSETRESPONSE_KEY']._serialized_end=3418
+  _globals['_CAPABILITYSERVICE']._serialized_start=3421
+  _globals['_CAPABILITYSERVICE']._serialized_end=4279
 # @@protoc_insertion_point(module_scope)

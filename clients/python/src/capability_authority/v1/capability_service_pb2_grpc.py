@@ -50,6 +50,11 @@ class CapabilityServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.CommitValidatedRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.CommitValidatedResponse.FromString,
                 _registered_method=True)
+        self.BatchCommitValidated = channel.unary_unary(
+                '/capability_authority.v1.CapabilityService/BatchCommitValidated',
+                request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedResponse.FromString,
+                _registered_method=True)
         self.GetCommitReceipt = channel.unary_unary(
                 '/capability_authority.v1.CapabilityService/GetCommitReceipt',
                 request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.GetCommitReceiptRequest.SerializeToString,
@@ -94,6 +99,15 @@ class CapabilityServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def BatchCommitValidated(self, request, context):
+        """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller or a batch over
+        the limit fails the call; whatever else an item is refused for is its own status. Of items that contend the first
+        wins.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetCommitReceipt(self, request, context):
         """Caller: the receipt's holder, or a principal with the right `read`.
         """
@@ -132,6 +146,11 @@ def add_CapabilityServiceServicer_to_server(servicer, server):
                     servicer.CommitValidated,
                     request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.CommitValidatedRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.CommitValidatedResponse.SerializeToString,
+            ),
+            'BatchCommitValidated': grpc.unary_unary_rpc_method_handler(
+                    servicer.BatchCommitValidated,
+                    request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedResponse.SerializeToString,
             ),
             'GetCommitReceipt': grpc.unary_unary_rpc_method_handler(
                     servicer.GetCommitReceipt,
@@ -231,6 +250,33 @@ class CapabilityService:
             '/capability_authority.v1.CapabilityService/CommitValidated',
             capability__authority_dot_v1_dot_capability__service__pb2.CommitValidatedRequest.SerializeToString,
             capability__authority_dot_v1_dot_capability__service__pb2.CommitValidatedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BatchCommitValidated(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.CapabilityService/BatchCommitValidated',
+            capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedRequest.SerializeToString,
+            capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -43,6 +43,11 @@ class CapabilityServiceStub:
     """Caller: the holder. Consumes the capability and writes record, receipt and outbox event in one transaction.
     A retry with the same key and content is answered with the first result.
     """
+    BatchCommitValidated: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.BatchCommitValidatedRequest, _capability_service_pb2.BatchCommitValidatedResponse]
+    """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller or a batch over
+    the limit fails the call; whatever else an item is refused for is its own status. Of items that contend the first
+    wins.
+    """
     GetCommitReceipt: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.GetCommitReceiptRequest, _capability_service_pb2.GetCommitReceiptResponse]
     """Caller: the receipt's holder, or a principal with the right `read`."""
     ListCommitReceipts: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.ListCommitReceiptsRequest, _capability_service_pb2.ListCommitReceiptsResponse]
@@ -64,6 +69,11 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
     CommitValidated: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.CommitValidatedRequest, _capability_service_pb2.CommitValidatedResponse]  # type: ignore[assignment]
     """Caller: the holder. Consumes the capability and writes record, receipt and outbox event in one transaction.
     A retry with the same key and content is answered with the first result.
+    """
+    BatchCommitValidated: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.BatchCommitValidatedRequest, _capability_service_pb2.BatchCommitValidatedResponse]  # type: ignore[assignment]
+    """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller or a batch over
+    the limit fails the call; whatever else an item is refused for is its own status. Of items that contend the first
+    wins.
     """
     GetCommitReceipt: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.GetCommitReceiptRequest, _capability_service_pb2.GetCommitReceiptResponse]  # type: ignore[assignment]
     """Caller: the receipt's holder, or a principal with the right `read`."""
@@ -101,6 +111,17 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_capability_service_pb2.CommitValidatedResponse, _abc.Awaitable[_capability_service_pb2.CommitValidatedResponse]]:
         """Caller: the holder. Consumes the capability and writes record, receipt and outbox event in one transaction.
         A retry with the same key and content is answered with the first result.
+        """
+
+    @_abc_1.abstractmethod
+    def BatchCommitValidated(
+        self,
+        request: _capability_service_pb2.BatchCommitValidatedRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_capability_service_pb2.BatchCommitValidatedResponse, _abc.Awaitable[_capability_service_pb2.BatchCommitValidatedResponse]]:
+        """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller or a batch over
+        the limit fails the call; whatever else an item is refused for is its own status. Of items that contend the first
+        wins.
         """
 
     @_abc_1.abstractmethod
