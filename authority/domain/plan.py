@@ -40,7 +40,7 @@ class CommitPlan:
 
     claim: Claim
     capability: OpenedCapability
-    verdict: Refusal | None
+    refusal: Refusal | None
     receipt: Statement | None
     receipt_id: str
     record_id: str

@@ -36,7 +36,7 @@ class InProcessCommitter:
         if plan.receipt and is_revoked(self.tables, plan.receipt.key_id):
             # The caller's next call signs with another key.
             return Refusal(Reason.DEPENDENCY_UNAVAILABLE)
-        refusal = highest((plan.verdict, *live_refusals(self.tables, plan, self.clock.now())))
+        refusal = highest((plan.refusal, *live_refusals(self.tables, plan, self.clock.now())))
         return refusal or self._write(plan)
 
     def _write(self, plan: CommitPlan) -> Committed:

@@ -136,7 +136,7 @@ def _outcome(plan: CommitPlan, row: rows.Row) -> CommitOutcome | Again:
 
 
 def _refusal(plan: CommitPlan, row: rows.Row) -> Refusal:
-    if plan.verdict and plan.verdict.reason.name == row["reason"]:
-        return plan.verdict
+    if plan.refusal and plan.refusal.reason.name == row["reason"]:
+        return plan.refusal
     facts = {"term": row["term"], "receipt_id": row["receipt_id"] and str(row["receipt_id"])}
     return Refusal(Reason[row["reason"]], {name: value for name, value in facts.items() if value})

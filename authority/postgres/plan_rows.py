@@ -30,7 +30,7 @@ def plan_row(plan: CommitPlan) -> tuple[Any, ...]:
         terms.decision_receipt_digest,
         terms.approval_reference or None,
         terms.correlation_id,
-        plan.verdict.reason.name if plan.verdict else None,
+        plan.refusal.reason.name if plan.refusal else None,
         plan.receipt_id,
         plan.record_id,
         plan.event_id,

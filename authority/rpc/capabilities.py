@@ -4,7 +4,7 @@
 from authority.rpc.convert import capabilities as convert
 from authority.rpc.convert import keys, receipts, values
 from authority.rpc.convert.statements import statement
-from authority.rpc.current_call import Context, current_caller, current_deadline
+from authority.rpc.current_call import Context, current_caller, current_deadline, traceparent_of
 from authority.rpc.refused import value_or_refuse
 from authority.rpc.use_cases import UseCases
 from capability_authority.v1 import capability_service_pb2 as pb
@@ -34,7 +34,7 @@ class CapabilityServicer(CapabilityServiceServicer):
 
     async def CommitValidated(self, request: pb.CommitValidatedRequest, context: Context) -> pb.CommitValidatedResponse:
         """Commits once; a retry is answered with the first result."""
-        asked = convert.commit_request(request, current_deadline())
+        asked = convert.commit_request(request, current_deadline(), traceparent_of(context))
         return convert.commit_response(value_or_refuse(await self._use_cases.commit(current_caller(), asked)))
 
     async def BatchCommitValidated(
@@ -42,7 +42,7 @@ class CapabilityServicer(CapabilityServiceServicer):
     ) -> pb.BatchCommitValidatedResponse:
         """Commits many, each with an outcome of its own."""
         deadline = current_deadline()
-        asked = convert.batch_request(request, deadline)
+        asked = convert.batch_request(request, deadline, traceparent_of(context))
         answers = await self._use_cases.commit_batch(current_caller(), asked, deadline)
         return convert.batch_response(value_or_refuse(answers))
 

@@ -25,11 +25,15 @@ from authority.usecases.ports import Clock, Committer, Identifiers, Leases, Sign
 
 @dataclass(frozen=True, slots=True)
 class CommitRequest:
-    """A holder's capability and what it presents with it. `deadline` is event loop time in seconds."""
+    """A holder's capability and what it presents with it.
+
+    `deadline` is event loop time in seconds; `traceparent` the caller's W3C trace context, '' when it has none.
+    """
 
     capability: Statement
     presentation: Presentation
     deadline: float
+    traceparent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,7 @@ class Commit:
             return capability
         if refusal := await self.admit(caller):
             return refusal
-        ready = await self.prepare(caller, capability, request.presentation)
+        ready = await self.prepare(caller, capability, request)
         if not isinstance(ready, Prepared):
             return ready
         [outcome] = await self.carry_out([ready], request.deadline)
@@ -90,18 +94,20 @@ class Commit:
         return self.statements.open_capability(request.capability)
 
     async def prepare(
-        self, caller: Caller, capability: OpenedCapability, presentation: Presentation
+        self, caller: Caller, capability: OpenedCapability, request: CommitRequest
     ) -> Prepared | CommitAnswer | Refusal:
         """A plan for the database, unless the answer is known without it."""
         refusal = _judge_holder(caller, capability) or require(caller, Right.COMMIT)
         if refusal:
             return refusal
+        presentation = request.presentation
         claim = self._claim(capability, presentation)
         settled = await self._glance(claim)
         if settled:
             return settled
         verdict = self._verify(caller, capability, presentation)
-        return Prepared(self._plan(capability, claim, verdict), presentation)
+        refusal = verdict if isinstance(verdict, Refusal) else None
+        return Prepared(self._plan(capability, claim, refusal, request.traceparent), presentation)
 
     async def carry_out(self, ready: Sequence[Prepared], deadline: float) -> list[CommitOutcome | Exception]:
         """Commits under leases, all in one call. Outcomes come in order; of those that contend the first wins.
@@ -150,7 +156,9 @@ class Commit:
             capability, signature_refusal, presentation, _thumbprint(caller.key_id), self.here, self.clock.now()
         )
 
-    def _plan(self, capability: OpenedCapability, claim: Claim, verdict: Granted | Refusal) -> CommitPlan:
+    def _plan(
+        self, capability: OpenedCapability, claim: Claim, refusal: Refusal | None, traceparent: str
+    ) -> CommitPlan:
         receipt_id, record_id, now = self.identifiers.new(), self.identifiers.new(), self.clock.now()
         receipt = CommitReceipt(
             receipt_id=receipt_id,
@@ -161,17 +169,16 @@ class Commit:
             request_fingerprint=claim.fingerprint,
             commit_time=now,
         )
-        refusal = verdict if isinstance(verdict, Refusal) else None
         return CommitPlan(
             claim=claim,
             capability=capability,
-            verdict=refusal,
+            refusal=refusal,
             receipt=None if refusal else self.signer.sign_receipt(receipt),
             receipt_id=receipt_id,
             record_id=record_id,
             event_id=self.identifiers.new(),
             planned_time=now,
-            traceparent="",
+            traceparent=traceparent,
         )
 
     def _is_trustworthy(self, cached: StoredReceipt, claim: Claim) -> bool:

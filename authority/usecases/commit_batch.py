@@ -42,4 +42,4 @@ class CommitBatch:
     ) -> Prepared | CommitAnswer | Refusal:
         if isinstance(capability, Refusal) or isinstance(request, Refusal):
             return capability if isinstance(capability, Refusal) else Refusal(Reason.MALFORMED)
-        return await self.commit.prepare(caller, capability, request.presentation)
+        return await self.commit.prepare(caller, capability, request)

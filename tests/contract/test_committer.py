@@ -124,7 +124,7 @@ async def test_a17_a_replay_never_ends_whatever_was_withdrawn_since(world: World
 
     # then a retry is still answered with the first receipt, and so is one that the service would have refused
     assert await world.carry_out(again) == Committed(first.receipt, replayed=True)
-    refused = replace(again, verdict=Refusal(Reason.EXPIRED), receipt=None)
+    refused = replace(again, refusal=Refusal(Reason.EXPIRED), receipt=None)
     assert await world.carry_out(refused) == Committed(first.receipt, replayed=True)
 
 

@@ -383,6 +383,6 @@ async def test_a_settled_claim_answers_before_every_cause(world: World) -> None:
 
     # then it is replayed, another request under its key is a conflict, and a carried refusal changes neither
     for verdict in (None, Refusal(Reason.SIGNATURE_INVALID)):
-        replay = await world.carry_out(replace(settled, verdict=verdict))
+        replay = await world.carry_out(replace(settled, refusal=verdict))
         assert replay == Committed(receipt, replayed=True)
-        assert await world.carry_out(replace(conflicting, verdict=verdict)) == Conflicting(receipt)
+        assert await world.carry_out(replace(conflicting, refusal=verdict)) == Conflicting(receipt)

@@ -4,7 +4,7 @@ Most are blind: they judge a copy of the tables in which something that was with
 tables themselves.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -39,6 +39,10 @@ class Blinded:
     async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
         """As `ports.Committer`."""
         return await InProcessCommitter(self.sight(self.tables, plan), self.clock).commit(plan, deadline)
+
+    async def commit_together(self, plans: Sequence[CommitPlan], deadline: float) -> list[CommitOutcome | Exception]:
+        """As `ports.Committer`."""
+        return [await self.commit(plan, deadline) for plan in plans]
 
 
 def to_revoked_principals(tables: Tables, plan: CommitPlan) -> Tables:
@@ -106,7 +110,7 @@ class Overlooks(InProcessCommitter):
         if not isinstance(outcome, Refusal) or outcome.reason is not self.overlooked or not plan.receipt:
             return outcome
         live = live_refusals(self.tables, plan, self.clock.now())
-        others = [it for it in (plan.verdict, *live) if it and it.reason is not self.overlooked]
+        others = [it for it in (plan.refusal, *live) if it and it.reason is not self.overlooked]
         return others[0] if others else self._write(plan)
 
 
@@ -151,7 +155,7 @@ class RefusesBeforeReplay(InProcessCommitter):
     """Judges a retry anew, though its first attempt succeeded."""
 
     async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        return plan.verdict or await super().commit(plan, deadline)
+        return plan.refusal or await super().commit(plan, deadline)
 
 
 class SignsReplaysAnew(InProcessCommitter):
@@ -213,6 +217,10 @@ class RemembersInProcess:
         if isinstance(outcome, Committed):
             self.settled[plan.claim] = outcome.receipt
         return outcome
+
+    async def commit_together(self, plans: Sequence[CommitPlan], deadline: float) -> list[CommitOutcome | Exception]:
+        """As `ports.Committer`."""
+        return [await self.commit(plan, deadline) for plan in plans]
 
 
 class RevivesTurnedDown(InProcessValidations):

@@ -435,7 +435,7 @@ class World:
         return CommitPlan(
             claim=Claim(terms.tenant, terms.holder, presentation.commit_idempotency_key, fingerprint),
             capability=issued.capability,
-            verdict=verdict,
+            refusal=verdict,
             receipt=None if verdict else authority.signer.sign_receipt(receipt),
             receipt_id=receipt.receipt_id,
             record_id=receipt.record_id,

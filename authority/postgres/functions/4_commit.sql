@@ -252,7 +252,7 @@ begin
     insert into audit_event (
       tenant, kind, actor, subject, previous_state, next_state, costs, correlation_id, trace_id, create_time)
     select w.tenant, 'memory.commit', w.holder, w.record_id::text, 'issued', 'consumed', w.costs, w.correlation_id,
-      w.traceparent, w.commit_time
+      split_part(w.traceparent, '-', 2), w.commit_time
     from winner w),
   consumed as (
     update capability c set state = 'consumed', receipt_id = w.receipt_id

@@ -80,28 +80,30 @@ def verify_response(verdict: CapabilityVerdict) -> pb.VerifyCapabilityResponse:
     return response
 
 
-def commit_request(request: pb.CommitValidatedRequest, deadline: float) -> CommitRequest:
+def commit_request(request: pb.CommitValidatedRequest, deadline: float, traceparent: str = "") -> CommitRequest:
     """The request; `upstream_envelope_json` is not served yet."""
     if request.upstream_envelope_json:
         raise Refused(malformed("upstream_envelope_json", "not served yet"))
     capability = statement(request, "capability")
     values.require(request, "presentation")
-    return CommitRequest(capability, presentation(request.presentation), deadline)
+    return CommitRequest(capability, presentation(request.presentation), deadline, traceparent)
 
 
-def batch_request(request: pb.BatchCommitValidatedRequest, deadline: float) -> list[CommitRequest | Refusal]:
+def batch_request(
+    request: pb.BatchCommitValidatedRequest, deadline: float, traceparent: str
+) -> list[CommitRequest | Refusal]:
     """The items; one of a bad shape is the refusal that it alone is answered with."""
     values.bound(request.requests, limits.BATCH_ITEMS, "requests")
     if not request.requests:
         raise Refused(malformed("requests", "at least one"))
     if request.ByteSize() > limits.BATCH_BYTES:
         raise Refused(over_limit("requests", f"{limits.BATCH_BYTES} bytes together"))
-    return [_item(item, deadline) for item in request.requests]
+    return [_item(item, deadline, traceparent) for item in request.requests]
 
 
-def _item(item: pb.CommitValidatedRequest, deadline: float) -> CommitRequest | Refusal:
+def _item(item: pb.CommitValidatedRequest, deadline: float, traceparent: str) -> CommitRequest | Refusal:
     try:
-        return commit_request(item, deadline)
+        return commit_request(item, deadline, traceparent)
     except Refused as refused:
         return refused.refusal
 

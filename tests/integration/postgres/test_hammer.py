@@ -92,8 +92,8 @@ async def test_hammered_with_overlapping_batches_every_answer_is_true(
             assert receipt_id
             assert await receipts.by_receipt(claim.tenant, receipt_id)
         elif outcome == "refused":
-            assert plan.verdict
-            assert reason == plan.verdict.reason.name
+            assert plan.refusal
+            assert reason == plan.refusal.reason.name
         assert outcome in {"committed", "replayed", "conflict", "busy", "refused"}
 
     # and there is one commit of each proposal, one of each key, and the four counts agree

@@ -5,7 +5,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.text import Text
 
 from authority.cli import output
 
@@ -21,21 +20,6 @@ def test_readable_text_stays_as_it_is() -> None:
 
 def test_escapes_are_shown() -> None:
     assert output.printable("\x1b[31m\n\u202e\ud800") == "\\x1b[31m\\n\\u202e\\ud800"
-
-
-def test_a_table_in_a_pipe_is_neither_folded_nor_padded(capsys: pytest.CaptureFixture[str]) -> None:
-    output.table(("A", "B"), [("x" * 150, "[red]y[/red]"), (Text("z", style="red"), "\x1b[2J")])
-
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == f"{'x' * 150}  [red]y[/red]"
-    assert lines[2].split() == ["z", "\\x1b[2J"]
-    assert all(line == line.rstrip() for line in lines)
-
-
-def test_an_empty_table_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    output.table(("A",), [])
-
-    assert capsys.readouterr().out == "none\n"
 
 
 def test_json_is_one_document_in_ascii(capsys: pytest.CaptureFixture[str]) -> None:
