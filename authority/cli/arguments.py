@@ -96,6 +96,11 @@ def iso(instant: Instant | None) -> str:
     return (_EPOCH + timedelta(milliseconds=instant)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def short_time(instant: Instant | None) -> str:
+    """The instant in UTC to the minute, for tables; empty for None."""
+    return "" if instant is None else f"{_EPOCH + timedelta(milliseconds=instant):%Y-%m-%d %H:%M}"
+
+
 def _hex(text: str, size: int) -> bytes:
     try:
         data = bytes.fromhex(text)

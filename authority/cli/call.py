@@ -12,9 +12,10 @@ from google.protobuf.message import Message
 
 from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
 from authority.cli.failures import REFUSED, Misused, Refused
-from authority.cli.output import Json, emit, note, printable, say, table
+from authority.cli.output import Json, emit, note, printable, say
 from authority.cli.requests import example_of, fields_of, hint_of, problem_of, request_of
 from authority.cli.running import run_to_end
+from authority.cli.tables import table
 from capability_authority.client import AuthorityError, CapabilityAuthority, PlaintextRefused, UnknownRpc
 from capability_authority.client.credentials import Credentials, Reference
 from capability_authority.client.rpcs import RPCS, Rpc, rpc_named

@@ -8,7 +8,8 @@ from itertools import groupby
 from rich.text import Text
 
 from authority.cli.demo_exchange import CameOut
-from authority.cli.output import Json, printable, say, table
+from authority.cli.output import Json, printable, say
+from authority.cli.tables import table
 from authority.embedded.demo import DemoProposal
 from authority.usecases.administer import CommitCounts
 
@@ -86,7 +87,7 @@ class Report:
 
     def show(self) -> None:
         """The tables for people, but not the last line."""
-        table(("PROPOSAL", "EXPECTED", "CAME OUT", "OK"), _rows(self.results))
+        table(("PROPOSAL", "EXPECTED", "OK"), _rows(self.results))
         say()
         reasons = Counter(result.came_out for result in self.results if not result.out.committed)
         table(("REFUSED", "TIMES"), ((reason, str(times)) for reason, times in sorted(reasons.items())))
@@ -124,14 +125,19 @@ def _refused(at: str, reason: str, term: str) -> str:
 
 
 def _rows(results: Sequence[Result]) -> Iterator[tuple[str | Text, ...]]:
-    """The lines of each tenant below its name."""
+    """The lines of each tenant below its name; how one came out is told where it is not as expected."""
     for tenant, group in groupby(results, key=lambda result: result.line.tenant):
-        yield (Text(tenant, style="bold"), "", "", "")
+        yield (Text(tenant, style="bold"), "", "")
         for result in group:
-            came_out = "the same" if result.came_out == result.expected else result.came_out
-            defects = "; ".join(result.defects)
-            verdict = Text(printable(defects), style="bold red") if defects else Text("yes", style="green")
-            yield (f"  {result.line.name}", result.expected, came_out, verdict)
+            yield (f"  {result.line.name}", result.expected, _verdict(result))
+
+
+def _verdict(result: Result) -> Text:
+    if not result.defects:
+        return Text("yes", style="green")
+    defects = "; ".join(result.defects)
+    otherwise = "" if result.came_out == result.expected else f"{result.came_out}; "
+    return Text(printable(f"NO: {otherwise}{defects}"), style="bold red")
 
 
 def _document(result: Result) -> Json:

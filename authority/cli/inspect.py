@@ -15,8 +15,9 @@ from rich.text import Text
 from authority.cli.connecting import ServedFolder, find_caller
 from authority.cli.endpoint import DEFAULT_DATA, is_served
 from authority.cli.failures import REFUSED, Misused, Refused
-from authority.cli.output import Json, console_for_answers, emit, printable, say, table
+from authority.cli.output import Json, console_for_answers, emit, printable, say
 from authority.cli.running import run_to_end
+from authority.cli.tables import table
 from authority.domain.statement import Statement
 from authority.signing.inspection import (
     NOT_JUDGED,

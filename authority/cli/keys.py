@@ -15,10 +15,12 @@ from authority.cli.arguments import (
     parse_instant,
     parse_name,
     parse_tenant,
+    short_time,
 )
 from authority.cli.failures import Misused, Refused
 from authority.cli.operating import confirm, operate, operator_settings
-from authority.cli.output import Json, emit, say, table
+from authority.cli.output import Json, emit, say
+from authority.cli.tables import table
 from authority.domain.references import Instant, TenantRef
 from authority.domain.statement import IssuerKey, KeyPurpose, KeyState
 from authority.signing.rotation import Scope
@@ -53,8 +55,7 @@ def list_(*, data: DataFolder = None, as_json: AsJson = False) -> None:
     if as_json:
         emit([_row(key) for key in found])
         return
-    rows = ((k.purpose.value, k.state.value, _scope(k), iso(k.create_time), _since(k), k.key_id) for k in found)
-    table(("PURPOSE", "STATE", "SCOPE", "MADE", "COMPROMISED SINCE", "KEY"), rows)
+    table(("PURPOSE", "STATE", "SCOPE", "MADE (UTC)", "COMPROMISED SINCE", "KEY"), map(_line, found))
 
 
 @app.command()
@@ -154,6 +155,11 @@ def _stands_in(other: IssuerKey, key: IssuerKey) -> bool:
     """Whether the other key signs wherever this one does."""
     wide = other.tenant in (None, key.tenant) and other.memory_namespace in (None, key.memory_namespace)
     return wide and other.purpose is key.purpose and other.state is KeyState.ACTIVE
+
+
+def _line(key: IssuerKey) -> tuple[str, ...]:
+    made, since = short_time(key.create_time), short_time(key.compromised_since)
+    return key.purpose.value, key.state.value, _scope(key), made, since, key.key_id
 
 
 def _row(key: IssuerKey) -> dict[str, Json]:

@@ -8,7 +8,8 @@ from authority.bootstrap.operator import Operator
 from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, parse_digest, parse_name
 from authority.cli.failures import Refused
 from authority.cli.operating import confirm, operate
-from authority.cli.output import Json, emit, say, table
+from authority.cli.output import Json, emit, say
+from authority.cli.tables import table
 from authority.domain.proposal import Visibility
 from authority.domain.record import MemoryNamespace, Mode
 from authority.usecases.administer import NewMemoryNamespace

@@ -2,12 +2,12 @@
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 
@@ -33,25 +33,6 @@ def note(text: str) -> None:
 def emit(value: Json, *, in_one_line: bool = False) -> None:
     """One JSON document on standard output."""
     print(json.dumps(value, indent=None if in_one_line else 2), flush=True)
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], *, none: str = "none") -> None:
-    """A table on standard output, or the words `none` when it would be empty."""
-    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
-        grid.add_column(column, overflow="fold")
-    for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else Text(printable(cell)) for cell in row))
-    if not grid.row_count:
-        say(none)
-        return
-    console = console_for_answers()
-    if console.is_terminal:
-        console.print(grid)
-        return
-    with console.capture() as captured:
-        console.print(grid)
-    say("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def console_for_answers() -> Console:

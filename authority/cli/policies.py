@@ -6,10 +6,11 @@ from typing import Annotated
 import typer
 
 from authority.bootstrap.operator import Operator
-from authority.cli.arguments import AsJson, DataFolder, Tenant, iso, parse_digest, parse_name
+from authority.cli.arguments import AsJson, DataFolder, Tenant, iso, parse_digest, parse_name, short_time
 from authority.cli.failures import REFUSED, Refused
 from authority.cli.operating import operate
-from authority.cli.output import Json, emit, note, say, table
+from authority.cli.output import emit, note, say
+from authority.cli.tables import table
 from authority.policy.bundle import bundle_version, check_bundle
 from authority.policy.source import BUNDLE_BYTES
 from authority.usecases.administer import ListedPolicy
@@ -60,14 +61,12 @@ def list_(*, data: DataFolder = None, as_json: AsJson = False) -> None:
     async def act(operator: Operator) -> list[ListedPolicy]:
         return list(await operator.administration.list_policies())
 
-    rows: list[dict[str, Json]] = [
-        {"version": _shown(policy.version), "bytes": policy.size, "load_time": iso(policy.load_time)}
-        for policy in operate(data, act)
-    ]
+    found = operate(data, act)
     if as_json:
-        emit(rows)
-    else:
-        table(("VERSION", "BYTES", "LOADED"), ([str(value) for value in row.values()] for row in rows))
+        emit([{"version": _shown(p.version), "bytes": p.size, "load_time": iso(p.load_time)} for p in found])
+        return
+    rows = ((short_time(policy.load_time), str(policy.size), _shown(policy.version)) for policy in found)
+    table(("LOADED (UTC)", "BYTES", "VERSION"), rows)
 
 
 @app.command()

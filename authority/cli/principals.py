@@ -18,7 +18,8 @@ from authority.cli.arguments import (
 )
 from authority.cli.failures import Misused, Refused
 from authority.cli.operating import confirm, operate, operator_settings
-from authority.cli.output import Json, emit, say, table
+from authority.cli.output import Json, emit, say
+from authority.cli.tables import table
 from authority.config import OperatorSettings
 from authority.domain.identity import RIGHTS_BY_KIND, PrincipalKind, Right, possible_rights
 from authority.domain.references import PrincipalRef, TenantRef
