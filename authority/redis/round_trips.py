@@ -8,8 +8,11 @@ from typing import TypeVar, cast
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-_STALL_S = 0.01
-"""What is granted after a wait ran out: when our own loop stalled, the reply is here and only waits to be read."""
+_SLICES = 25
+"""A wait is reckoned in so many parts. A part that lasts longer, because our own loop is busy, counts for no more: the
+reply may be here and only wait to be read, and connecting takes several turns of the loop."""
+_CUT_OFF_S = 0.01
+"""How long a round trip that is cut off may take to let its connection go."""
 
 Result = TypeVar("Result")
 
@@ -26,8 +29,9 @@ class RoundTrips:
     async def send(self, commands: Sequence[Command], seconds: float) -> list[object]:
         """The replies in order; an error reply is in its place as a RedisError. Not a transaction.
 
-        Raises RedisError or OSError when the connection fails, TimeoutError after `seconds`. A round trip that is cut
-        off, by us or by cancellation, takes its connection with it: no later command gets its replies (case B01).
+        Raises RedisError or OSError when the connection fails, TimeoutError after `seconds`, in which the time that our
+        own loop was late by does not count. A round trip that is cut off, by us or by cancellation, takes its
+        connection with it: no later command gets its replies (case B01).
         """
         pipeline = self._client.pipeline(transaction=False)
         for command in commands:
@@ -49,11 +53,11 @@ async def _bounded(work: Coroutine[None, None, Result], seconds: float) -> Resul
     # Looked at even when nobody waits for it any more.
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     try:
-        for wait in (seconds, _STALL_S):
-            await asyncio.wait({task}, timeout=wait)
+        for _ in range(_SLICES):
+            await asyncio.wait({task}, timeout=seconds / _SLICES)
             if task.done():
                 return task.result()
         raise TimeoutError
     finally:
         if task.cancel():
-            await asyncio.wait({task}, timeout=_STALL_S)
+            await asyncio.wait({task}, timeout=_CUT_OFF_S)

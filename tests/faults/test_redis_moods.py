@@ -460,6 +460,28 @@ async def test_a_stall_of_our_own_loop_is_not_taken_for_a_hang_of_redis(valkey: 
         assert room.link.health.failures == 0
 
 
+async def test_a_loop_that_is_busy_all_the_time_is_not_taken_for_a_hang_of_redis(valkey: ValkeyServer) -> None:
+    # given a settled claim, and work of our own in every turn of the loop, for longer than the link waits
+    async with room_at(valkey.url, generation="g") as room:
+        await room.leases.settle(CLAIM, "token", receipt_of(CLAIM))
+    async with room_at(valkey.url, settings=LinkSettings(wait_ms=20), generation="g") as room:
+        busy = asyncio.create_task(_work_in_every_turn(0.03))
+
+        # when Redis is asked, first over a connection that is still to be made
+        sightings = [await room.leases.sight(CLAIM) for _ in range(3)]
+
+        # then it answers each time, and is not left alone
+        busy.cancel()
+        assert sightings == [Sighting(None, receipt_of(CLAIM))] * 3
+        assert room.link.health.failures == 0
+
+
+async def _work_in_every_turn(seconds: float) -> None:
+    while True:
+        stand_still(seconds)
+        await asyncio.sleep(0)
+
+
 def stand_still(seconds: float) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
