@@ -33,8 +33,8 @@ def verify(
 ) -> Granted | Refusal:
     """The highest refusal of the capability's terms, or Granted.
 
-    `signature_refusal` is what the key set says of the statement's signature. `presented_key` is the thumbprint of
-    the key that the holder proved. Either of the last two may be absent when only the statement itself is judged.
+    `signature_refusal` is what the key set says of the statement's signature. `presentation`, and `presented_key`, the
+    thumbprint of the key that the holder proved, are None when only the statement itself is judged.
     Refusals: SIGNATURE_INVALID, ISSUER_UNKNOWN, KEY_REVOKED, BINDING_MISMATCH `term`, NOT_YET_VALID, EXPIRED.
     """
     terms = capability.terms

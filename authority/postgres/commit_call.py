@@ -130,9 +130,11 @@ def _outcome(plan: CommitPlan, row: rows.Row) -> CommitOutcome | Again:
             return Again.BUSY
         case "refused":
             return _refusal(plan, row)
-        case _:
-            # "stale": the receipt key was revoked since the plan was made; the caller's next call signs with another.
+        case "stale":
+            # The receipt key was revoked since the plan was made; the caller's next call signs with another.
             return Refusal(Reason.DEPENDENCY_UNAVAILABLE)
+        case unknown:
+            raise ValueError(f"the commit function answered {unknown!r}")
 
 
 def _refusal(plan: CommitPlan, row: rows.Row) -> Refusal:

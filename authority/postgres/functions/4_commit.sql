@@ -12,6 +12,10 @@
 -- joins, planned while tables were small, read all of a tenant for each plan. Which plans are in a result is asked by
 -- `in`, which is hashed.
 --
+-- In the judgement (2 and 3): a asked plan, own the receipt under its key, h proposal head, q proposal revision,
+-- c capability, v validation receipt, d decision receipt, n memory namespace, hk holder key, k issuer key,
+-- y approval, z a later decision on it.
+--
 -- Its owner makes it: whoever migrates may take that role on and has none of its rights otherwise, so that nobody but a
 -- superuser could give the function away or replace it later. This file is one transaction.
 grant create on schema authority to authority_committer;
@@ -81,7 +85,8 @@ begin
   into capability_locked
   from unnest(plans) with ordinality p;
 
-  -- 2. Replay and conflict for every plan, locked or not. 3. Carried and live refusals for the rest.
+  -- 2. Replay and conflict for every plan, locked or not.
+  -- 3. Carried and live refusals for the rest, of which the highest in the error table answers.
   with asked as materialized (select p.* from unnest(plans) with ordinality p),
   judged as materialized (
     select a.ordinality, a.carried, own.receipt_id as own_receipt,
