@@ -18,7 +18,7 @@ from authority.cli.arguments import (
     short_time,
 )
 from authority.cli.failures import Misused, Refused
-from authority.cli.operating import confirm, operate, operator_settings
+from authority.cli.operating import confirm, operate, operator_settings, require_known
 from authority.cli.output import Json, emit, say
 from authority.cli.tables import table
 from authority.domain.references import Instant, TenantRef
@@ -78,8 +78,14 @@ def rotate(
         raise Refused(
             f"this version makes no {purpose.value} statements, so that such a key signs nothing; it has {made}"
         )
+
+    async def act(operator: Operator) -> tuple[IssuerKey, list[str]]:
+        if tenant is not None:
+            await require_known(operator, tenant)
+        return await operator.rotate(purpose, Scope(tenant, namespace))
+
     folder = operator_settings(data).keys
-    key, retired = operate(data, lambda operator: operator.rotate(purpose, Scope(tenant, namespace)))
+    key, retired = operate(data, act)
     if as_json:
         emit({"key": _row(key), "retired": list(retired), "folder": str(folder)})
         return

@@ -7,8 +7,8 @@ import typer
 from authority.bootstrap.operator import Operator
 from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, parse_digest, parse_name
 from authority.cli.failures import Refused
-from authority.cli.operating import confirm, operate
-from authority.cli.output import Json, emit, say
+from authority.cli.operating import confirm, is_known, operate, require_known, unknown
+from authority.cli.output import Json, emit, note, say
 from authority.cli.tables import table
 from authority.domain.proposal import Visibility
 from authority.domain.record import MemoryNamespace, Mode
@@ -44,7 +44,10 @@ def add(
 ) -> None:
     """Make a memory namespace of a tenant. It is decided by a bundle from the start, the newest unless one is named."""
 
-    async def act(operator: Operator) -> NewMemoryNamespace:
+    async def act(operator: Operator) -> tuple[NewMemoryNamespace, bool]:
+        is_first = not await is_known(operator, tenant)
+        if name in {found.name for found in await operator.administration.list_namespaces(tenant)}:
+            raise Refused(f"memory namespace {name} exists already in {tenant}")
         new = NewMemoryNamespace(
             tenant=tenant,
             name=name,
@@ -54,15 +57,15 @@ def add(
             default_visibility=visibility,
         )
         await operator.administration.add_namespace(new, operator.clock.now())
-        return new
+        return new, is_first
 
-    new = operate(data, act)
+    new, is_first = operate(data, act)
     if as_json:
         version = _shown(new.policy_version)
         emit({"tenant": str(new.tenant), "name": new.name, "mode": new.mode.value, "policy_version": version})
         return
     chosen = "as named" if policy else "the newest that is loaded"
-    say(f"added {new.name} of {new.tenant} in mode {new.mode.value}")
+    say(f"added {new.name} of {'the new tenant ' if is_first else ''}{new.tenant} in mode {new.mode.value}")
     say(f"it is decided by policy {_shown(new.policy_version)}, {chosen}")
 
 
@@ -71,7 +74,10 @@ def list_(*, tenant: Tenant, data: DataFolder = None, as_json: AsJson = False) -
     """List the memory namespaces of a tenant."""
 
     async def act(operator: Operator) -> list[MemoryNamespace]:
-        return list(await operator.administration.list_namespaces(tenant))
+        found = list(await operator.administration.list_namespaces(tenant))
+        if not found and not await is_known(operator, tenant):
+            note(unknown(tenant))
+        return found
 
     found = operate(data, act)
     if as_json:
@@ -98,6 +104,7 @@ def mode(
     """
 
     async def current(operator: Operator) -> Mode:
+        await require_known(operator, tenant)
         found = {space.name: space.mode for space in await operator.administration.list_namespaces(tenant)}
         if name not in found:
             raise Refused(f"no memory namespace {name} in {tenant}: `authority namespaces add` makes one")

@@ -11,6 +11,7 @@ from authority.cli.failures import Refused
 from authority.cli.output import note
 from authority.cli.running import run_to_end
 from authority.config import OperatorSettings, load_operator_settings
+from authority.domain.references import TenantRef
 
 Answer = TypeVar("Answer")
 
@@ -37,6 +38,23 @@ def operate(data: Path | None, act: Callable[[Operator], Awaitable[Answer]]) -> 
             return await act(operator)
 
     return run_to_end(run)
+
+
+async def is_known(operator: Operator, tenant: TenantRef) -> bool:
+    """Whether the tenant has anything: tenants are made by the first thing that is added to them."""
+    administration = operator.administration
+    return bool(await administration.list_principals(tenant) or await administration.list_namespaces(tenant))
+
+
+async def require_known(operator: Operator, tenant: TenantRef) -> None:
+    """Raises Refused for a tenant that nobody knows, which is most often a wrong spelling."""
+    if not await is_known(operator, tenant):
+        raise Refused(unknown(tenant))
+
+
+def unknown(tenant: TenantRef) -> str:
+    """The sentence about a tenant that nobody knows."""
+    return f"nobody knows a tenant {tenant}: it has neither a principal nor a memory namespace"
 
 
 def confirm(warning: str, *, yes: bool) -> None:

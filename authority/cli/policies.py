@@ -8,7 +8,7 @@ import typer
 from authority.bootstrap.operator import Operator
 from authority.cli.arguments import AsJson, DataFolder, Tenant, iso, parse_digest, parse_name, short_time
 from authority.cli.failures import REFUSED, Refused
-from authority.cli.operating import operate
+from authority.cli.operating import operate, require_known
 from authority.cli.output import emit, note, say
 from authority.cli.tables import table
 from authority.policy.bundle import bundle_version, check_bundle
@@ -83,6 +83,7 @@ def activate(
     """Put a memory namespace under a bundle. What was decided under another can no longer be committed."""
 
     async def act(operator: Operator) -> None:
+        await require_known(operator, tenant)
         await operator.administration.activate_policy(tenant, namespace, version, operator.clock.now())
 
     operate(data, act)

@@ -17,8 +17,8 @@ from authority.cli.arguments import (
     parse_target,
 )
 from authority.cli.failures import Misused, Refused
-from authority.cli.operating import confirm, operate, operator_settings
-from authority.cli.output import Json, emit, say
+from authority.cli.operating import confirm, is_known, operate, operator_settings, require_known, unknown
+from authority.cli.output import Json, emit, note, say
 from authority.cli.tables import table
 from authority.config import OperatorSettings
 from authority.domain.identity import RIGHTS_BY_KIND, PrincipalKind, Right, possible_rights
@@ -89,11 +89,8 @@ def add(  # noqa: PLR0913 - one option for each property
         key_id, raw_key = _proved(tenant, principal, public_key, proof, out)
     new = NewPrincipal(tenant=tenant, ref=principal, kind=kind, rights=rights, key_id=key_id, public_key=raw_key)
 
-    async def act(operator: Operator) -> None:
-        await operator.administration.add_principal(new, operator.clock.now())
-
     try:
-        operate(data, act)
+        is_first = operate(data, lambda operator: _add(operator, new))
     except BaseException:
         if credentials is not None and out is not None:
             out.unlink()  # A key that nobody knows.
@@ -101,10 +98,11 @@ def add(  # noqa: PLR0913 - one option for each property
     if as_json:
         target = credentials.target if credentials else None
         emit({**_row_of_new(new), "credentials": str(out) if out else None, "target": target})
-    else:
-        say(f"added {principal} to {tenant} as {kind.value} with the rights {_words(rights)}; its key is {key_id}")
-        if credentials:
-            say(f"its credentials are in {out}, to call {credentials.target}: a secret, for it alone")
+        return
+    place = f"the new tenant {tenant}" if is_first else tenant
+    say(f"added {principal} to {place} as {kind.value} with the rights {_words(rights)}; its key is {key_id}")
+    if credentials:
+        say(f"its credentials are in {out}, to call {credentials.target}: a secret, for it alone")
 
 
 @app.command("list")
@@ -112,7 +110,10 @@ def list_(*, tenant: Tenant, data: DataFolder = None, as_json: AsJson = False) -
     """List the principals of a tenant, revoked ones too."""
 
     async def act(operator: Operator) -> list[ListedPrincipal]:
-        return list(await operator.administration.list_principals(tenant))
+        found = list(await operator.administration.list_principals(tenant))
+        if not found and not await is_known(operator, tenant):
+            note(unknown(tenant))
+        return found
 
     found = operate(data, act)
     if as_json:
@@ -139,6 +140,7 @@ def revoke(
     if (principal is None) == (key is None):
         raise Misused("name either --principal or --key")
     what = f"principal {principal}" if principal else f"key {key}"
+    operate(data, lambda operator: require_known(operator, tenant))
     confirm(f"{what} of {tenant} will never be accepted again, and its uncommitted capabilities die.", yes=yes)
 
     async def act(operator: Operator) -> None:
@@ -153,6 +155,15 @@ def revoke(
         emit({"tenant": str(tenant), "revoked": str(principal or key)})
     else:
         say(f"revoked {what} of {tenant}")
+
+
+async def _add(operator: Operator, new: NewPrincipal) -> bool:
+    """Whether the tenant had nothing before."""
+    is_first = not await is_known(operator, new.tenant)
+    if new.ref in {found.ref for found in await operator.administration.list_principals(new.tenant)}:
+        raise Refused(f"principal {new.ref} is registered already in {new.tenant}")
+    await operator.administration.add_principal(new, operator.clock.now())
+    return is_first
 
 
 def _rights(kind: PrincipalKind, wanted: list[Right] | None) -> frozenset[Right]:

@@ -43,22 +43,29 @@ def serve(
     With AUTHORITY_DATABASE_URL and AUTHORITY_REDIS_URL it uses these servers. Without, it is embedded: it keeps all it
     needs in one data folder, makes three demo tenants to play with, and writes credentials and a try.py there.
     """
-    overrides: dict[str, object] = {} if listen is None else {"listen": listen}
     with stopped_by_sigterm():
-        if not embedded and data is None and names_a_database():
-            settings = load_settings(**overrides)
-            log_as(settings)
-            return serve_until_stopped(
-                settings, None, _step, _own_servers(as_json=as_json), until_input_ends=until_input_ends
-            )
-        folder = (data or DEFAULT_DATA).absolute()
-        if not embedded and data is None:
-            note("AUTHORITY_DATABASE_URL is not set: serving embedded")
-        with embedded_settings(folder, _step, **overrides) as settings:
-            log_as(settings)
-            return serve_until_stopped(
-                settings, folder, _step, _embedded(folder, as_json=as_json), until_input_ends=until_input_ends
-            )
+        code = _serve(embedded=embedded, data=data, listen=listen, as_json=as_json, until_input_ends=until_input_ends)
+    if not as_json:
+        note("stopped")
+    return code
+
+
+def _serve(*, embedded: bool, data: Path | None, listen: str | None, as_json: bool, until_input_ends: bool) -> int:
+    overrides: dict[str, object] = {} if listen is None else {"listen": listen}
+    if not embedded and data is None and names_a_database():
+        settings = load_settings(**overrides)
+        log_as(settings)
+        return serve_until_stopped(
+            settings, None, _step, _own_servers(as_json=as_json), until_input_ends=until_input_ends
+        )
+    folder = (data or DEFAULT_DATA).absolute()
+    if not embedded and data is None:
+        note("AUTHORITY_DATABASE_URL is not set: serving embedded")
+    with embedded_settings(folder, _step, **overrides) as settings:
+        log_as(settings)
+        return serve_until_stopped(
+            settings, folder, _step, _embedded(folder, as_json=as_json), until_input_ends=until_input_ends
+        )
 
 
 def _step(what: str) -> None:
@@ -81,7 +88,7 @@ def _embedded(folder: Path, *, as_json: bool) -> Announce:
             emit({"address": endpoint.target, "pid": endpoint.pid, "data": str(folder)}, in_one_line=True)
             return
         place = shlex.quote(_short(folder))
-        tenants = ", ".join(tenant.tenant for tenant in load_tenants())
+        tenants = ", ".join(str(tenant.ref) for tenant in load_tenants())
         say(f"capability-authority {version('capability-authority')} serves at {endpoint.target}")
         say(f"  data       {folder}")
         say(f"  tenants    {tenants}")

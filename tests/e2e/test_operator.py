@@ -197,7 +197,7 @@ def test_a_principal_is_added_once_and_its_file_never_overwritten(run: Run, tmp_
     taken, again = run(*command, str(first)), run(*command, str(second))
 
     assert taken.sentence == f"{first} is there already, and a key is never overwritten: name another file by --out"
-    assert again.sentence == f"principal desk|twice is registered in {TENANT}"
+    assert again.sentence == f"principal desk|twice is registered already in {TENANT}"
     assert first.read_bytes() == before
     assert not second.exists()  # Its key is nobody's.
 
@@ -226,7 +226,7 @@ def test_a_memory_namespace_is_added_in_enforce_and_lowered_only_on_purpose(run:
     shown = run("namespaces", "add", "other/place", "--tenant", TENANT)
     assert shown.out.endswith(f"it is decided by policy {newest}, the newest that is loaded\n")
     again = run("namespaces", "add", "new/place", "--tenant", TENANT)
-    assert again.sentence == f"memory namespace new/place exists in {TENANT}"
+    assert again.sentence == f"memory namespace new/place exists already in {TENANT}"
 
     lower = ("namespaces", "mode", "new/place", "observe", "--tenant", TENANT)
     assert told(run, *lower, "--yes") == {
@@ -254,6 +254,37 @@ def test_what_cannot_be_undone_is_asked_first(data: Path, tmp_path: Path, run: R
         assert done.stderr.endswith("authority: nothing was changed; --yes agrees without a question\n")
     assert agreed.returncode == 0
     assert agreed.stdout == f"asked/first of {TENANT}: enforce → legacy\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("principals", "revoke", "--principal", "desk|reader", "--yes"),
+        ("namespaces", "mode", "clients/rules", "observe", "--yes"),
+        ("policies", "activate", f"sha256:{ABSENT}", "--namespace", "clients/rules"),
+        ("keys", "rotate", "capability"),
+    ],
+)
+def test_a_tenant_that_nobody_knows_is_told(command: tuple[str, ...], run: Run) -> None:
+    result = run(*command, "--tenant", "cognitum-tenant|harbor-books")
+
+    assert result.code == 1
+    assert result.sentence.startswith("nobody knows a tenant cognitum-tenant|harbor-books")
+
+
+def test_a_tenant_begins_with_what_is_added_to_it_first(run: Run) -> None:
+    for group in ("principals", "namespaces"):
+        empty = run(group, "list", "--tenant", "new|tenant")
+        assert (empty.code, empty.out) == (0, "none\n")
+        assert empty.err.startswith("nobody knows a tenant new|tenant")
+
+    first = run("namespaces", "add", "first", "--tenant", "new|tenant")
+    second = run("namespaces", "add", "second", "--tenant", "new|tenant")
+
+    assert first.out.startswith("added first of the new tenant new|tenant in mode enforce\n")
+    assert second.out.startswith("added second of new|tenant in mode enforce\n")
+    empty = run("principals", "list", "--tenant", "new|tenant")
+    assert (empty.out, empty.err) == ("none\n", "")
 
 
 # --- policies --------------------------------------------------------------------------------------------------------

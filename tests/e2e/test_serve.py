@@ -75,6 +75,8 @@ def test_the_call_that_it_prints_answers(tmp_path: Path) -> None:
 
     # Then Ctrl-C ends it in order, and it has said why it serves embedded
     assert process.returncode == 0
+    assert errors.endswith("\nstopped\n")
+    assert any(line.split(maxsplit=1)[1].startswith("cognitum-tenant|harbour-books, ") for line in lines)
     assert errors.startswith("AUTHORITY_DATABASE_URL is not set: serving embedded\n… ")
     assert str(tmp_path / ".authority") in "".join(lines)
 
