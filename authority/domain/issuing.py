@@ -27,10 +27,18 @@ class IssuingFacts:
     holder_key_active: bool
 
 
-def judge_holder(caller: Caller, holder: PrincipalRef, facts: IssuingFacts) -> Refusal | None:
-    """NOT_ALLOWED unless the caller is the holder or may issue, and the holder may hold with this key (case I09)."""
-    if caller.ref != holder and not caller.principal.may(Right.ISSUE):
-        return Refusal(Reason.NOT_ALLOWED, {"right": Right.ISSUE.value})
+def judge_caller(caller: Caller, holder: PrincipalRef) -> Refusal | None:
+    """NOT_ALLOWED unless the caller may issue, or is the holder and may commit (case I09).
+
+    Judged before anything is looked up: whoever may not issue is not told what exists (case G02).
+    """
+    asked_for = Right.COMMIT if caller.ref == holder else Right.ISSUE
+    allowed = caller.principal.may(asked_for)
+    return None if allowed else Refusal(Reason.NOT_ALLOWED, {"right": asked_for.value})
+
+
+def judge_holder(facts: IssuingFacts) -> Refusal | None:
+    """NOT_ALLOWED unless the holder may hold with this key (case I09)."""
     if facts.holder is None or facts.holder.kind not in HOLDER_KINDS or not facts.holder.may(Right.COMMIT):
         return Refusal(Reason.NOT_ALLOWED, {"field": "holder", "problem": "not a service or user that may commit"})
     if not facts.holder_key_active:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from authority.domain.capability import CommitCapability, Presentation
 from authority.domain.decision import COMMIT_ACTION, SignedDecision
 from authority.domain.identity import Caller
-from authority.domain.issuing import IssuingFacts, judge_holder, judge_receipts
+from authority.domain.issuing import IssuingFacts, judge_caller, judge_holder, judge_receipts
 from authority.domain.plan import Claim
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, after
@@ -65,7 +65,7 @@ class Issue:
         decision = self.statements.open_decision(request.decision_receipt)
         if isinstance(decision, Refusal):
             return decision
-        if refusal := await self.admit(caller):
+        if refusal := await self.admit(caller) or judge_caller(caller, request.holder):
             return refusal
 
         facts = await self.capabilities.issuing_facts(
@@ -79,7 +79,7 @@ class Issue:
         )
         if facts is None:
             return Refusal(Reason.NOT_FOUND, {"field": "proposal_id"})
-        if refusal := judge_holder(caller, request.holder, facts):
+        if refusal := judge_holder(facts):
             return refusal
 
         now = self.clock.now()

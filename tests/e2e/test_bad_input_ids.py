@@ -1,8 +1,10 @@
 """Bad input over the wire: ids, keys and names. They are compared byte for byte, and nothing is trimmed or folded."""
 
+from uuid import uuid4
+
 import pytest
 
-from capability_authority.v1.capability_service_pb2 import ListCommitReceiptsRequest
+from capability_authority.v1.capability_service_pb2 import IssueCapabilityRequest, ListCommitReceiptsRequest
 from capability_authority.v1.memory_service_pb2 import ListMemoryRecordsRequest
 from capability_authority.v1.proposal_service_pb2 import ListProposalsRequest
 from tests.installation.installation import Tenant
@@ -64,4 +66,22 @@ async def test_g01_a_memory_namespace_that_is_no_name_is_malformed_never_all(
     # Then it is malformed
     for failure in failures:
         assert_bad_shape(failure, MALFORMED, "memory_namespace")
+    assert storage.dump() == before
+
+
+@pytest.mark.parametrize("holder_name", ["service", "agent"])
+async def test_g02_who_may_not_issue_is_not_told_which_proposals_exist(
+    team: Team, tenant: Tenant, proposer: Wire, storage: Storage, holder_name: str
+) -> None:
+    # Given a good ground for a capability, and an agent, which may not issue
+    request = issue_of(await team.ground(), tenant[holder_name])
+    elsewhere = IssueCapabilityRequest()
+    elsewhere.CopyFrom(request)
+    elsewhere.proposal_id = str(uuid4())
+    before = storage.dump()
+    # When it asks for a capability on the proposal, and on one that does not exist
+    failures = [await proposer.refused("IssueCapability", asked) for asked in (request, elsewhere)]
+    # Then the two answers are the same
+    assert [failure.reason for failure in failures] == ["NOT_ALLOWED"] * 2
+    assert failures[0].info == failures[1].info
     assert storage.dump() == before

@@ -7,7 +7,7 @@ import pytest
 
 from authority.domain.decision import COMMIT_ACTION, DecisionOutcome, DecisionReceipt, SignedDecision
 from authority.domain.identity import Caller, Principal, PrincipalKind, Proof, Right
-from authority.domain.issuing import IssuingFacts, judge_holder, judge_receipts
+from authority.domain.issuing import IssuingFacts, judge_caller, judge_holder, judge_receipts
 from authority.domain.proposal import (
     MemoryType,
     ProposalRevision,
@@ -221,18 +221,26 @@ def caller(ref: PrincipalRef, kind: PrincipalKind, rights: frozenset[Right] = AL
 def test_the_holder_and_whoever_may_issue_may_ask() -> None:
     other = PrincipalRef("workload", "issuer")
 
-    assert judge_holder(caller(HOLDER, PrincipalKind.SERVICE, frozenset({Right.COMMIT})), HOLDER, FACTS) is None
-    assert judge_holder(caller(other, PrincipalKind.SERVICE), HOLDER, FACTS) is None
-    refused = judge_holder(caller(other, PrincipalKind.SERVICE, frozenset({Right.COMMIT})), HOLDER, FACTS)
+    assert judge_caller(caller(HOLDER, PrincipalKind.SERVICE, frozenset({Right.COMMIT})), HOLDER) is None
+    assert judge_caller(caller(other, PrincipalKind.SERVICE), HOLDER) is None
+    refused = judge_caller(caller(other, PrincipalKind.SERVICE, frozenset({Right.COMMIT})), HOLDER)
     assert refused == Refusal(Reason.NOT_ALLOWED, {"right": "issue"})
+
+
+def test_a_holder_that_may_not_commit_is_told_only_that() -> None:
+    refused = judge_caller(caller(HOLDER, PrincipalKind.SERVICE, ALL_RIGHTS - {Right.COMMIT}), HOLDER)
+
+    assert refused == Refusal(Reason.NOT_ALLOWED, {"right": "commit"})
 
 
 @pytest.mark.parametrize("kind", [PrincipalKind.AGENT, PrincipalKind.MODEL])
 def test_i09_an_agent_never_issues_whomever_it_names(kind: PrincipalKind) -> None:
-    refused = judge_holder(caller(PrincipalRef("workload", "agent"), kind), HOLDER, FACTS)
+    agent = caller(PrincipalRef("workload", "agent"), kind)
 
-    assert refused is not None
-    assert refused.reason is Reason.NOT_ALLOWED
+    for named in (HOLDER, agent.ref):
+        refused = judge_caller(agent, named)
+        assert refused is not None
+        assert refused.reason is Reason.NOT_ALLOWED
 
 
 @pytest.mark.parametrize(
@@ -245,7 +253,7 @@ def test_i09_an_agent_never_issues_whomever_it_names(kind: PrincipalKind) -> Non
     ],
 )
 def test_only_a_service_or_user_that_may_commit_holds_with_an_active_key(facts: IssuingFacts) -> None:
-    refused = judge_holder(caller(HOLDER, PrincipalKind.SERVICE), HOLDER, facts)
+    refused = judge_holder(facts)
 
     assert refused is not None
     assert refused.reason is Reason.NOT_ALLOWED
