@@ -428,3 +428,44 @@ def test_statements_can_be_verified_against_a_stored_key_set(run: Run, data: Pat
     assert done.returncode == 0
     assert "VALID: signed by a key of capability-authority" in done.stdout
     assert "Nothing of this is proved" not in done.stdout
+
+
+def test_statements_are_verified_by_the_authority_that_is_served_here(run: Run, data: Path, tmp_path: Path) -> None:
+    # Given a folder with a served .authority, and one without
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    (here / ".authority").symlink_to(data)
+    answer = called(run, "ValidateProposal", "user", proposed(run, "aGVyZQ==")).out
+
+    served = authority("inspect", "-", cwd=here, text=answer)
+    alone = authority("inspect", "-", cwd=elsewhere, text=answer)
+
+    assert (served.returncode, alone.returncode) == (0, 0)
+    assert "VALID: signed by a key of capability-authority" in served.stdout
+    assert "UNKNOWN: not verified: no key set was given; --data DIR or --key-set FILE would verify it" in alone.stdout
+
+
+def test_a_capability_without_a_holder_is_its_callers(run: Run, data: Path) -> None:
+    # Given a proposal that was validated and allowed
+    proposal = proposed(run, "Zm9yIG1l")
+    proposal_id = proposal["proposal_id"]
+    validation = called(run, "ValidateProposal", "user", proposal).document["validation_receipt"]
+    question = {"proposal_id": proposal_id, "proposal_revision": 1}
+    decision = called(run, "EvaluatePolicy", "service", question).document["decision_receipt"]
+
+    # When a capability is asked for without a word on who may use it
+    request = {
+        **question,
+        "commit_idempotency_key": "k",
+        "validation_receipt": validation,
+        "decision_receipt": decision,
+    }
+    issued = called(run, "IssueCapability", "service", request)
+
+    # Then it is the caller's, with the key by which it calls
+    assert (issued.code, issued.err) == (0, "")
+    says = told(run, "inspect", issued.out)["says"]
+    caller = Credentials.from_file(data / "credentials" / "harbour-books-service.json")
+    assert says["holder"] == {"namespace": caller.principal.namespace, "id": caller.principal.id}
+    assert (says["holder_key"], says["audience"]) == (caller.key_id, caller.audience)

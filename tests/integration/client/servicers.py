@@ -147,6 +147,14 @@ class CapabilityServicer(CapabilityServiceServicer):
     def __init__(self, state: State) -> None:
         self._state = state
 
+    async def BatchCommitValidated(
+        self, request: capability_pb.BatchCommitValidatedRequest, context: Context
+    ) -> capability_pb.BatchCommitValidatedResponse:
+        """One after the other."""
+        answers = [await self.CommitValidated(item, context) for item in request.requests]
+        outcomes = [capability_pb.CommitOutcome(result=answer) for answer in answers]
+        return capability_pb.BatchCommitValidatedResponse(outcomes=outcomes)
+
     async def IssueCapability(
         self, request: capability_pb.IssueCapabilityRequest, context: Context
     ) -> capability_pb.IssueCapabilityResponse:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import asyncpg
 import pytest
@@ -24,7 +25,7 @@ def databases_commit(databases: Mapping[Power, Database]) -> Database:
     return databases[Power.COMMIT]
 
 
-def committer(database: Database, world: World, **changes: int) -> PostgresCommitter:
+def committer(database: Database, world: World, **changes: Any) -> PostgresCommitter:
     return PostgresCommitter(database, world.authority.clock, replace(SETTINGS, **changes))
 
 

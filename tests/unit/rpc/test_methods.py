@@ -38,7 +38,8 @@ def test_reads_are_what_the_semantics_name(method: str) -> None:
 def test_every_mutation_can_be_retried(method: str) -> None:
     fields = CONTRACT[method].input_type.fields_by_name
     # Of a batch each item must be.
-    items = fields["requests"].message_type.fields_by_name if "requests" in fields else fields
+    item = fields["requests"].message_type if "requests" in fields else None
+    items = item.fields_by_name if item else fields
 
     assert "request_id" in items or "presentation" in items, "its request id, or a commit's idempotency key"
 
