@@ -12,8 +12,8 @@ from authority.cli.output import console_for_answers, printable, say
 Row: TypeAlias = Sequence[str | Text]
 
 _GAP: Final = 2
-_LONG: Final = 32
-"""Columns that a word has at most before it may go on a line of its own below its row; a digest has 71."""
+_LONG: Final = 36
+"""Columns that a word has at most before it may go on a line of its own: a UUID stays, a digest has 71."""
 _CROWDED: Final = 0.8
 """Of the width: where single words take more, the rest would be folded into columns of one word each."""
 _WORD: Final = re.compile(r"^\s*\S+|\S+", re.MULTILINE)
