@@ -45,7 +45,10 @@ declare
   receipts uuid[];
   won boolean[];
 begin
-  if abs(extract(epoch from clock_timestamp() - judged_at)) > extract(epoch from clock_bound) then
+  -- Without either of the two nothing could be judged, so nothing would be refused.
+  if judged_at is null or clock_bound is null
+    or abs(extract(epoch from clock_timestamp() - judged_at)) > extract(epoch from clock_bound)
+  then
     raise exception 'the service clock is off the database clock' using errcode = 'CA001';
   end if;
   perform set_config(
@@ -98,25 +101,25 @@ begin
         when h.proposal_id is not null and not head_locked[a.ordinality] then 'busy'
         when h.proposal_id is not null and c.capability_id is not null and not capability_locked[a.ordinality] then 'busy'
       end as answered,
-      -- a bound term differs from the stored revision and its receipts
+      -- a bound term differs from the stored revision and its receipts, or is missing from the plan
       case
         when q.proposal_id is null then null
-        when q.memory_namespace <> a.memory_namespace then 'memory_namespace'
-        when q.digest <> a.proposal_digest then 'proposal_digest'
-        when q.content_digest <> a.content_digest then 'content_digest'
+        when q.memory_namespace is distinct from a.memory_namespace then 'memory_namespace'
+        when q.digest is distinct from a.proposal_digest then 'proposal_digest'
+        when q.content_digest is distinct from a.content_digest then 'content_digest'
         when v.digest is null then 'validation_receipt_digest'
-        when v.validator_profile <> a.validator_profile then 'validator_profile'
-        when v.validator_profile_version <> a.validator_profile_version then 'validator_profile_version'
-        when d.digest is null or d.policy_version <> a.policy_version then 'decision_receipt_digest'
+        when v.validator_profile is distinct from a.validator_profile then 'validator_profile'
+        when v.validator_profile_version is distinct from a.validator_profile_version then 'validator_profile_version'
+        when d.digest is null or d.policy_version is distinct from a.policy_version then 'decision_receipt_digest'
       end as mismatch,
       case
         when exists (
           select 1 from issuer_key k where k.state = 'revoked'
-            and k.key_id in (a.capability_key, v.key_id, d.key_id)) then 'KEY_REVOKED'
+            and k.key_id in (c.key_id, a.capability_key, v.key_id, d.key_id)) then 'KEY_REVOKED'
         when hk.state = 'revoked' then 'KEY_REVOKED'
       end as key_refusal,
       case
-        when n.policy_version <> a.policy_version then 'POLICY_DENIED'
+        when n.name is not null and n.policy_version is distinct from a.policy_version then 'POLICY_DENIED'
         when d.outcome = 'deny' then 'POLICY_DENIED'
         when c.not_before_time - interval '30 s' > judged_at then 'NOT_YET_VALID'
         when least(c.expire_time, v.expire_time, d.expire_time) <= judged_at then 'EXPIRED'
@@ -139,7 +142,8 @@ begin
           then 'APPROVAL_REQUIRED'
         when h.receipt_id is not null then 'ALREADY_COMMITTED'
         when q.proposal_id is null or c.capability_id is null or holder.principal is null or hk.key_id is null
-          or n.name is null or c.digest <> a.capability_digest then 'NOT_FOUND'
+          or n.name is null or (c.digest, c.key_id) is distinct from (a.capability_digest, a.capability_key)
+          then 'NOT_FOUND'
       end as state_refusal
     from asked a
     left join lateral (
@@ -152,7 +156,7 @@ begin
       select o.proposal_id, o.memory_namespace, o.digest, o.content_digest from proposal o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q on true
     left join lateral (
-      select o.capability_id, o.digest, o.state, o.not_before_time, o.expire_time from capability o
+      select o.capability_id, o.digest, o.key_id, o.state, o.not_before_time, o.expire_time from capability o
       where o.tenant = a.tenant and o.capability_id = a.capability_id limit 1) c on true
     left join lateral (
       select o.digest, o.key_id, o.validator_profile, o.validator_profile_version, o.outcome, o.expire_time
