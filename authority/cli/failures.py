@@ -8,8 +8,10 @@ from authority.bootstrap.faults import DatabaseUnusable
 from authority.config import SettingsError
 from authority.embedded import EmbeddedError
 from authority.postgres.migrate import MigrationFailed
+from authority.signing.secret_file import SecretRefused
 from authority.usecases.administer import AlreadyThere, NotThere
 from authority.usecases.ports import NoSigningKey
+from capability_authority.client import CredentialsRefused
 
 REFUSED = 1
 """What was asked for was refused, or could not be done."""
@@ -31,7 +33,7 @@ class Misused(typer.TyperException):
     exit_code = MISUSED
 
 
-_REFUSALS = (NotThere, AlreadyThere, EmbeddedError, DatabaseUnusable, NoSigningKey)
+_REFUSALS = (NotThere, AlreadyThere, EmbeddedError, DatabaseUnusable, NoSigningKey, SecretRefused, CredentialsRefused)
 """Their messages are sentences for the operator."""
 
 

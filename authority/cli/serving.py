@@ -21,6 +21,7 @@ from authority.cli.demo_tenants import DemoTenants
 from authority.cli.endpoint import Endpoint, endpoint_of, published
 from authority.cli.failures import Misused, Refused
 from authority.config import Settings
+from authority.embedded.private_files import open_private, put_in_place
 from authority.rpc.listening import PlaintextRefused
 
 Announce: TypeAlias = Callable[[Endpoint], None]
@@ -133,16 +134,27 @@ def _asked_to_stop(*, until_input_ends: bool) -> Iterator[asyncio.Event]:
 
     for number in _STOPS:
         loop.add_signal_handler(number, ask)
-    if until_input_ends:
-        loop.add_reader(_INPUT, read)
     try:
+        if until_input_ends:
+            _watch_input(loop, read)
         yield stop
     finally:
         ignore()
+
+
+def _watch_input(loop: asyncio.AbstractEventLoop, read: Callable[[], None]) -> None:
+    try:
+        loop.add_reader(_INPUT, read)
+    except OSError:
+        # epoll takes neither files nor /dev/null.
+        raise Misused("--until-input-ends: standard input must be a pipe or a terminal, and is neither") from None
 
 
 async def _settle_in(settings: Settings, data: Path, endpoint: Endpoint, policy_version: bytes) -> None:
     async with open_operator(settings) as operator:
         await DemoTenants(operator, data, endpoint, policy_version).ensure()
     script = resources.files("authority.cli").joinpath("try_it.py").read_text(encoding="utf-8")
-    (data / _TRY).write_text(script, encoding="utf-8")
+    draft = data / f"{_TRY}.new"
+    with os.fdopen(open_private(draft, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
+        file.write(script)
+    put_in_place(draft, data / _TRY)

@@ -171,3 +171,48 @@ def test_it_can_be_ended_before_it_serves(number: signal.Signals, tmp_path: Path
     assert process.returncode == (130 if number is signal.SIGINT else 0)
     assert out == ""
     assert "Traceback" not in errors
+
+
+def test_a_try_py_that_leads_elsewhere_is_replaced_and_not_written_through(tmp_path: Path) -> None:
+    # Given a data folder in which somebody has put a link in the place of try.py
+    elsewhere, data = tmp_path / "precious", tmp_path / "data"
+    elsewhere.write_text("precious")
+    data.mkdir(mode=0o700)
+    (data / "try.py").symlink_to(elsewhere)
+    # When an authority is served from it
+    with serving(data):
+        pass
+    # Then what the link led to is as it was
+    assert elsewhere.read_text() == "precious"
+    assert not (data / "try.py").is_symlink()
+    assert (data / "try.py").read_text().startswith('"""One whole exchange')
+
+
+def test_an_input_whose_end_cannot_be_watched_is_told_in_one_sentence(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [AUTHORITY, "serve", "--data", tmp_path / "data", "--listen", "127.0.0.1:0", "--until-input-ends"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WITHIN_S,
+    )
+
+    sentence = "authority: --until-input-ends: standard input must be a pipe or a terminal, and is neither"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, sentence)
+
+
+def test_a_secret_that_others_may_read_is_refused_with_the_remedy_and_is_no_defect(tmp_path: Path) -> None:
+    # Given a data folder whose secret of page tokens was opened to others
+    data = tmp_path / "data"
+    with serving(data):
+        pass
+    secret = data / "keys" / "page-tokens.key"
+    secret.chmod(0o644)
+    # When it is served again
+    done = authority("serve", "--data", str(data), "--listen", "127.0.0.1:0", cwd=tmp_path)
+    # Then it is not
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(
+        f"{secret} has mode 0644, which gives others rights on a secret; chmod 600 it"
+    )

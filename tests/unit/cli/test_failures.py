@@ -8,8 +8,10 @@ from authority.cli.failures import Misused, Refused, explain, trace_of
 from authority.config import SettingsError
 from authority.embedded import FolderInUse
 from authority.postgres.migrate import MigrationFailed
+from authority.signing.secret_file import SecretRefused
 from authority.usecases.administer import AlreadyThere, NotThere
 from authority.usecases.ports import NoSigningKey
+from capability_authority.client import CredentialsExposed
 
 
 @pytest.mark.parametrize(
@@ -24,6 +26,8 @@ from authority.usecases.ports import NoSigningKey
         (FolderInUse("x is in use"), "x is in use", 1),
         (DatabaseUnusable("the database is away"), "the database is away", 1),
         (NoSigningKey("no key"), "no key", 1),
+        (SecretRefused("x has mode 0644; chmod 600 it"), "x has mode 0644; chmod 600 it", 1),
+        (CredentialsExposed("y has mode 0644; remedy: chmod 600 y"), "y has mode 0644; remedy: chmod 600 y", 1),
         (MigrationFailed("refused\n\tin two lines"), "the database could not be migrated: refused in two lines", 1),
         (FileNotFoundError(2, "No such file or directory", "/x"), "/x: No such file or directory", 1),
         (OSError("odd"), "odd", 1),
