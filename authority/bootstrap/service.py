@@ -9,7 +9,7 @@ import grpc
 import structlog
 
 from authority.bootstrap.system import SystemClock, TimeOrderedIds
-from authority.config import Settings
+from authority.config import Settings, SettingsError
 from authority.domain.statement import IssuerKey
 from authority.domain.verify import Here
 from authority.policy.engine import CedarPolicyEngine
@@ -242,5 +242,9 @@ def _use_cases(
 def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
     if settings.tls_certificate is None or settings.tls_private_key is None:
         return None
+    if settings.tls_private_key.stat().st_mode & 0o077:
+        raise SettingsError(
+            f"AUTHORITY_TLS_PRIVATE_KEY: others can read {settings.tls_private_key}; run chmod 600 on it"
+        )
     pair = (settings.tls_private_key.read_bytes(), settings.tls_certificate.read_bytes())
     return grpc.ssl_server_credentials([pair])

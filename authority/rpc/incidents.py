@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import structlog
 
+from authority.usecases.ports import Contention, DependencyUnavailable
+
 _log = structlog.get_logger()
 
 
@@ -14,6 +16,11 @@ def log_incident(incident_id: str, method: str, fault: BaseException) -> None:
     Messages are written only of faults of the operating system and of this service's own: a driver's may quote the
     values it was given, and content, statements and keys never enter logs (semantics §9).
     """
+    if isinstance(fault, (DependencyUnavailable, Contention)):
+        # Foreseen, and many a second while a server is away: where it was raised says nothing new.
+        brief = [{name: told[name] for name in ("kind", "message")} for told in _describe(fault)]
+        _log.warning("rpc_unavailable", incident_id=incident_id, rpc_method=method, faults=brief)
+        return
     _log.error("rpc_failed", incident_id=incident_id, rpc_method=method, faults=[*_describe(fault)])
 
 

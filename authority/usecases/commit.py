@@ -72,7 +72,7 @@ class Commit:
         Every refusal above "settled" in the error table is answered before the claim is looked at; every other rides
         in the plan, so that no retry is refused while its first attempt is about to succeed.
         """
-        capability = self.read(request)
+        capability = await self.read(request)
         if isinstance(capability, Refusal):
             return capability
         if refusal := await self.admit(caller):
@@ -85,10 +85,10 @@ class Commit:
             raise outcome
         return self.conclude(ready, outcome)
 
-    def read(self, request: CommitRequest) -> OpenedCapability | Refusal:
+    async def read(self, request: CommitRequest) -> OpenedCapability | Refusal:
         """The capability by the reading rule, once the content's form was judged; MALFORMED for either."""
         presentation = request.presentation
-        problem = self.statements.content_problem(presentation.content, presentation.media_type)
+        problem = await self.statements.content_problem(presentation.content, presentation.media_type)
         if problem:
             return malformed("presentation.content", problem)
         return self.statements.open_capability(request.capability)

@@ -22,10 +22,11 @@ class CommitBatch:
         self, caller: Caller, requests: Sequence[CommitRequest | Refusal], deadline: float
     ) -> list[CommitAnswer | Refusal] | Refusal:
         """One answer each. A request that is a refusal already was refused for its shape and stays so."""
-        read = [one if isinstance(one, Refusal) else self.commit.read(one) for one in requests]
         refusal = await self.commit.admit(caller) or require(caller, Right.COMMIT)
         if refusal:
             return refusal
+        # Read only once the caller may commit: three mebibytes of intricate JSON cost a second to judge.
+        read = [one if isinstance(one, Refusal) else await self.commit.read(one) for one in requests]
         prepared = await asyncio.gather(*map(self._prepare, [caller] * len(read), read, requests))
         ready = [one for one in prepared if isinstance(one, Prepared)]
         outcomes = iter(await self.commit.carry_out(ready, deadline))

@@ -61,7 +61,7 @@ class CreateProposal:
         Refusals: MALFORMED, NOT_ALLOWED, NOT_FOUND (memory namespace, or a proposal that is not the caller's),
         IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
         """
-        if problem := self.statements.content_problem(request.content, request.media_type):
+        if problem := await self.statements.content_problem(request.content, request.media_type):
             return malformed("content", problem)
         if refusal := await self.admit(caller) or require(caller, Right.PROPOSE):
             return refusal

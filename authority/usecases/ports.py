@@ -108,7 +108,7 @@ class Statements(Protocol):
         """SHA-256 over the exact bytes."""
         ...
 
-    def content_problem(self, content: bytes, media_type: str) -> str | None:
+    async def content_problem(self, content: bytes, media_type: str) -> str | None:
         """Why the content's form is refused (JSON must be RFC 8785 canonical, text UTF-8 without NUL), or None."""
         ...
 

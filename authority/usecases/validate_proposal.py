@@ -74,7 +74,7 @@ class ValidateProposal:
         duplicate_of = await self.validations.duplicate_of(
             revision.tenant, revision.memory_namespace, revision.content_digest
         )
-        problem = self.statements.content_problem(proposal.content, revision.media_type)
+        problem = await self.statements.content_problem(proposal.content, revision.media_type)
         findings = judge_baseline(proposal, problem, duplicate_of)
         now = self.clock.now()
         return self.signer.sign_validation(

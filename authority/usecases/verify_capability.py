@@ -36,8 +36,9 @@ class VerifyCapability:
         self, caller: Caller, statement: Statement, presentation: Presentation | None
     ) -> CapabilityVerdict | Refusal:
         """MALFORMED, PROOF_INVALID, PROOF_REPLAYED or DEPENDENCY_UNAVAILABLE when it cannot be judged."""
-        problem = presentation and self.statements.content_problem(presentation.content, presentation.media_type)
-        if problem:
+        if presentation and (
+            problem := await self.statements.content_problem(presentation.content, presentation.media_type)
+        ):
             return malformed("presentation.content", problem)
         capability = self.statements.open_capability(statement)
         if isinstance(capability, Refusal):

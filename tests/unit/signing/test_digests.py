@@ -1,5 +1,6 @@
 """Digests, fingerprints and the form of content, as the use cases ask for them."""
 
+import asyncio
 import hashlib
 from dataclasses import fields, replace
 from enum import Enum
@@ -102,7 +103,19 @@ CONTENTS: tuple[tuple[bytes, str, str | None], ...] = (
 
 
 @pytest.mark.parametrize(("content", "media_type", "problem"), CONTENTS)
-def test_the_form_of_content_is_judged_by_its_media_type(
+async def test_the_form_of_content_is_judged_by_its_media_type(
     room: Room, content: bytes, media_type: str, problem: str | None
 ) -> None:
-    assert room.reader.content_problem(content, media_type) == problem
+    assert await room.reader.content_problem(content, media_type) == problem
+
+
+async def test_a_large_document_is_judged_without_stopping_the_others(room: Room) -> None:
+    # given a document whose judging takes long, then others have their turn meanwhile, and it is refused all the same
+    large = b"[" + b"1.5," * 30_000 + b"1.50]"
+    judging = asyncio.create_task(room.reader.content_problem(large, "application/json"))
+    turns = 0
+    while not judging.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 10
+    assert await judging == "not_canonical"
