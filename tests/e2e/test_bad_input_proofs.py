@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
@@ -32,8 +33,12 @@ from tests.installation.wire import Wire, wire_to
 MINUTE_MS = 60_000
 
 
-def _ago(milliseconds: int) -> dict[str, Any]:
-    return {"issued_ms": time.time_ns() // 1_000_000 - milliseconds}
+Changes = dict[str, Any]
+
+
+def _ago(milliseconds: int) -> Callable[[], Changes]:
+    """Counted from the call, not from when the tests were collected: that may be minutes before."""
+    return lambda: {"issued_ms": time.time_ns() // 1_000_000 - milliseconds}
 
 
 async def test_i06_a_call_needs_exactly_one_proof(team: Team, holder: Wire, storage: Storage) -> None:
@@ -77,7 +82,7 @@ async def test_a_proof_by_nobody_who_is_registered_authenticates_nobody(
     assert storage.dump() == before
 
 
-MISFITS: dict[str, tuple[dict[str, Any], str]] = {
+MISFITS: dict[str, tuple[Changes | Callable[[], Changes], str]] = {
     "another_audience": ({"audience": "someone.else"}, "audience"),
     "another_rpc": ({"method": "/capability_authority.v1.CapabilityService/VerifyCapability"}, "method"),
     "i05_another_request": ({"request_bytes": b"another"}, "request_digest"),
@@ -90,8 +95,9 @@ MISFITS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("misfit", MISFITS)
 async def test_i05_a_proof_for_another_call_is_invalid(team: Team, holder: Wire, storage: Storage, misfit: str) -> None:
     # Given a good commit, and a proof by its holder that was made for something else
-    changed, proof = MISFITS[misfit]
+    changes, proof = MISFITS[misfit]
     ready, before = await team.ready(), storage.dump()
+    changed = changes() if callable(changes) else changes
     data = commit_of(ready).SerializeToString()
     failure = await holder.refused("CommitValidated", data, proofs=[holder.proof("CommitValidated", data, **changed)])
     # Then the holder is told what does not fit, and can try again with a new proof
@@ -121,7 +127,7 @@ async def test_i05_a_proof_over_one_commit_carries_no_other(team: Team, holder: 
 async def test_a_mutation_sent_again_with_its_proof_is_a_retry(team: Team, holder: Wire, storage: Storage) -> None:
     # Given a commit as a channel that retries by itself would send it: the same bytes, the same proof
     data = commit_of(await team.ready()).SerializeToString()
-    proof = holder.proof("CommitValidated", data, **_ago(4 * MINUTE_MS))
+    proof = holder.proof("CommitValidated", data, **_ago(4 * MINUTE_MS)())
     first, again = [
         CommitValidatedResponse.FromString(await holder.send("CommitValidated", data, proofs=[proof])) for _ in range(2)
     ]
@@ -147,7 +153,7 @@ async def test_i03_the_proof_of_a_read_works_once_also_from_elsewhere(
         assert (failure.code, failure.reason) == (grpc.StatusCode.PERMISSION_DENIED, "PROOF_REPLAYED")
     # And a minute later it would have been stale
     old = await holder.refused(
-        "GetMemoryRecord", data, proofs=[holder.proof("GetMemoryRecord", data, **_ago(MINUTE_MS))]
+        "GetMemoryRecord", data, proofs=[holder.proof("GetMemoryRecord", data, **_ago(MINUTE_MS)())]
     )
     assert old.reason == "PROOF_INVALID"
 
