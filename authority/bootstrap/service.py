@@ -17,6 +17,7 @@ from authority.postgres.capabilities import PostgresCapabilities
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
+from authority.postgres.gathering import GatheringSettings
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.records import PostgresRecords
@@ -106,7 +107,7 @@ async def open_service(
             databases.commit,
             clock,
             CommitterSettings(
-                settings.issuer, clock_bound_ms=settings.clock_bound_ms, calls=settings.commit_connections
+                settings.issuer, settings.clock_bound_ms, GatheringSettings(calls=settings.commit_connections)
             ),
         )
         stack.push_async_callback(committer.close)

@@ -12,7 +12,7 @@ import asyncpg
 
 from authority.domain.references import TenantRef
 from authority.domain.refusal import Refusal
-from authority.postgres.faults import as_fault
+from authority.postgres.faults import as_fault, is_away, is_lost
 from authority.postgres.sql import query
 
 if TYPE_CHECKING:
@@ -160,6 +160,21 @@ class Database:
         with _told_as_faults():
             async with self._borrowed() as connection:
                 return await connection.fetch(sql, *arguments)
+
+    @contextlib.asynccontextmanager
+    async def sending(self) -> AsyncIterator[Connection]:
+        """A connection for one statement that commits by itself and is never cancelled (case C02).
+
+        It is dropped when the server refused to work or its answer is lost. Raises what the driver raises: what that
+        means for each item of the statement is the caller's to say.
+        """
+        async with self.pool.acquire() as connection:
+            try:
+                yield connection
+            except Exception as error:
+                if is_away(error) or is_lost(error):
+                    connection.terminate()
+                raise
 
     async def close(self) -> None:
         """Closes every connection once it is given back."""

@@ -13,6 +13,7 @@ from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, Power
+from authority.postgres.gathering import GatheringSettings
 from tests.integration.postgres.superuser import Superuser, gate, trigger
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
 from tests.world.world import World, all_are
@@ -26,7 +27,8 @@ def databases_commit(databases: Mapping[Power, Database]) -> Database:
 
 
 def committer(database: Database, world: World, **changes: Any) -> PostgresCommitter:
-    return PostgresCommitter(database, world.authority.clock, replace(SETTINGS, **changes))
+    settings = replace(SETTINGS, gathering=GatheringSettings(**changes))
+    return PostgresCommitter(database, world.authority.clock, settings)
 
 
 async def plans(world: World, count: int) -> list[CommitPlan]:
@@ -79,7 +81,7 @@ async def test_what_comes_in_one_turn_of_the_loop_goes_together(
 async def test_several_calls_are_under_way_at_once(
     world: World, superuser: Superuser, databases_commit: Database
 ) -> None:
-    groups = committer(databases_commit, world, calls=2, plans_per_call=1)
+    groups = committer(databases_commit, world, calls=2, items_per_call=1)
     async with gate(superuser) as closed:
         running = [asyncio.create_task(groups.commit(plan, soon())) for plan in await plans(world, 3)]
         await closed.reached(by=2)
@@ -92,7 +94,7 @@ async def test_a_tenant_with_much_to_do_does_not_hold_up_the_others(
     world: World, superuser: Superuser, databases_commit: Database
 ) -> None:
     # given a call that stands still, and behind it far more of one tenant than the next call takes
-    groups = committer(databases_commit, world, calls=1, plans_per_call=4)
+    groups = committer(databases_commit, world, calls=1, items_per_call=4)
     first, *many = await plans(world, 13)
     neighbour = await world.neighbour()
     [one] = await plans(neighbour, 1)
