@@ -150,10 +150,21 @@ class CapabilityServicer(CapabilityServiceServicer):
     async def BatchCommitValidated(
         self, request: capability_pb.BatchCommitValidatedRequest, context: Context
     ) -> capability_pb.BatchCommitValidatedResponse:
-        """One after the other."""
-        answers = [await self.CommitValidated(item, context) for item in request.requests]
-        outcomes = [capability_pb.CommitOutcome(result=answer) for answer in answers]
-        return capability_pb.BatchCommitValidatedResponse(outcomes=outcomes)
+        """One after the other, each with an outcome of its own; those that the test wants refused are."""
+        outcomes = [await self._outcome(item, context) for item in request.requests]
+        told = outcomes[: len(outcomes) - self._state.dropped_outcomes]
+        return capability_pb.BatchCommitValidatedResponse(outcomes=told)
+
+    async def _outcome(
+        self, item: capability_pb.CommitValidatedRequest, context: Context
+    ) -> capability_pb.CommitOutcome:
+        refusals = self._state.refused_items[item.presentation.commit_idempotency_key]
+        try:
+            if refusals:
+                raise refusals.popleft()
+            return capability_pb.CommitOutcome(result=await self.CommitValidated(item, context))
+        except Refusal as refusal:
+            return capability_pb.CommitOutcome(status=refusal.status())
 
     async def IssueCapability(
         self, request: capability_pb.IssueCapabilityRequest, context: Context

@@ -1,14 +1,18 @@
 """What the small authority knows."""
 
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from itertools import count
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from capability_authority.offline import PrivateKey
 from capability_authority.v1 import capability_service_pb2 as capability_pb
 from capability_authority.v1 import memory_service_pb2 as memory_pb
 from capability_authority.v1 import proposal_service_pb2 as proposal_pb
 from capability_authority.v1 import types_pb2 as types
+
+if TYPE_CHECKING:
+    from tests.integration.client.witness import Refusal
 
 T = TypeVar("T")
 
@@ -30,6 +34,10 @@ class State:
         self.receipts: dict[str, capability_pb.CommitValidatedResponse] = {}
         self.records: dict[str, memory_pb.MemoryRecord] = {}
         self.outcome: types.DecisionOutcome.ValueType = types.DECISION_OUTCOME_ALLOW
+        self.refused_items: defaultdict[str, deque[Refusal]] = defaultdict(deque)
+        """What the next commits under a key are refused for, inside a batch."""
+        self.dropped_outcomes = 0
+        """How many outcomes a batch's answer lacks at its end."""
         self._numbers = count(1)
 
     def new_id(self) -> str:

@@ -44,8 +44,8 @@ class Refusal(Exception):
     sentence: str = "refused by the test"
     domain: str = DOMAIN
 
-    async def end(self, context: Context) -> None:
-        """End the call so."""
+    def status(self) -> Status:
+        """What the caller is told."""
         code, _ = self.code.value
         status = Status(code=code, message=self.sentence)
         if self.reason:
@@ -54,6 +54,11 @@ class Refusal(Exception):
             delay = Duration()
             delay.FromMilliseconds(int(self.retry_delay * 1000))
             status.details.add().Pack(RetryInfo(retry_delay=delay))
+        return status
+
+    async def end(self, context: Context) -> None:
+        """End the call so."""
+        status = self.status()
         wanted = rpc_status.to_status(status)
         await context.abort(wanted.code, wanted.details, wanted.trailing_metadata if status.details else ())
 

@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 
 from capability_authority.client.errors import BY_REASON, AuthorityError, DeadlineExceeded, Expired, TransportError
 from capability_authority.client.rpcs import RPCS
-from capability_authority.client.statuses import KeyedCall, failure_of
-from capability_authority.v1.capability_service_pb2 import CommitValidatedRequest, GetKeySetRequest, Presentation
+from capability_authority.client.statuses import KeyedCall, failure_in, failure_of
+from capability_authority.v1.capability_service_pb2 import (
+    BatchCommitValidatedRequest,
+    CommitValidatedRequest,
+    GetKeySetRequest,
+    Presentation,
+)
 from capability_authority.v1.proposal_service_pb2 import CreateProposalRequest
 
 DETAILS_KEY = "grpc-status-details-bin"
@@ -50,6 +55,15 @@ def test_every_reason_comes_out_as_its_exception() -> None:
             "expired",
             "nightly-1",
         )
+
+
+def test_the_status_of_an_item_in_a_batch_comes_out_alike() -> None:
+    delay = RetryInfo()
+    delay.retry_delay.FromMilliseconds(1_250)
+    for reason in BY_REASON:
+        told = status(info(reason), delay)
+        assert failure_in(CALL, Status.FromString(told)).failure == failure_of(CALL, error_with(told)).failure
+    assert failure_in(CALL, Status(code=99)).code is grpc.StatusCode.UNKNOWN
 
 
 def test_retry_info_is_read_in_seconds() -> None:
@@ -106,5 +120,7 @@ def test_the_key_of_a_call_is_what_makes_a_retry_the_same_request() -> None:
 
     assert KeyedCall.of(RPCS["CommitValidated"], commit) == CALL
     assert KeyedCall.of(RPCS["CreateProposal"], propose).key == "r-1"
+    batch = RPCS["BatchCommitValidated"]
+    assert KeyedCall.of(batch, BatchCommitValidatedRequest(requests=[commit])) == KeyedCall(batch, "requests")
     assert KeyedCall.of(RPCS["GetKeySet"], GetKeySetRequest()) == KeyedCall(RPCS["GetKeySet"])
     assert type(failure_of(CALL, error_with(status(info("EXPIRED"))))) is Expired

@@ -50,6 +50,7 @@ from capability_authority.client.errors import (
     Unavailable,
     UnknownReason,
 )
+from capability_authority.client.presentations import CommitItem
 from capability_authority.client.retries import RetryPolicy
 from capability_authority.client.rpcs import UnknownRpc
 from capability_authority.client.values import (
@@ -76,6 +77,7 @@ __all__ = [
     "CallerUnauthenticated",
     "CapabilityAuthority",
     "CapabilityVerdict",
+    "CommitItem",
     "Committed",
     "ConnectionClosed",
     "Content",

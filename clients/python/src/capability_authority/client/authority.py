@@ -8,6 +8,7 @@ from capability_authority.client.credentials import Credentials
 from capability_authority.client.proofs import Prover
 from capability_authority.client.retries import RetryPolicy
 from capability_authority.client.verbs.capabilities import CapabilityVerbs
+from capability_authority.client.verbs.commits import CommitVerbs
 from capability_authority.client.verbs.memory import MemoryVerbs
 from capability_authority.client.verbs.policies import PolicyVerbs
 from capability_authority.client.verbs.proposals import ProposalVerbs
@@ -19,7 +20,7 @@ DEFAULT_TIMEOUT: Final = 10.0
 DEFAULT_RETRIES: Final = RetryPolicy()
 
 
-class CapabilityAuthority(ProposalVerbs, PolicyVerbs, CapabilityVerbs, MemoryVerbs):
+class CapabilityAuthority(ProposalVerbs, PolicyVerbs, CapabilityVerbs, CommitVerbs, MemoryVerbs):
     """An async client of one authority, as one principal.
 
         async with CapabilityAuthority.connect() as authority:

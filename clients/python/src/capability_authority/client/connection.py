@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Final, Self, TypeVar, Unpack
 from uuid import uuid4
@@ -11,6 +11,7 @@ import grpc
 from google.protobuf.message import DecodeError, Message
 from grpc import aio
 
+from capability_authority.client.batches import BatchItem, divided, settle
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.channel import TlsRoots, open_channel, require_protected
 from capability_authority.client.credentials import Credentials
@@ -18,7 +19,7 @@ from capability_authority.client.errors import TransportError
 from capability_authority.client.key_sets import KeySets
 from capability_authority.client.proofs import Prover
 from capability_authority.client.retries import RetryPolicy, with_retries
-from capability_authority.client.rpcs import rpc_named, rpc_of
+from capability_authority.client.rpcs import Rpc, rpc_named, rpc_of
 from capability_authority.client.statuses import KeyedCall, failure_of
 from capability_authority.client.tracing import trace_entries
 from capability_authority.offline import PROOF_METADATA_KEY
@@ -101,21 +102,34 @@ class Connection:
         """One logical call: the same bytes and key in every attempt, a proof of its own for each."""
         request = _with_request_id(request)
         call = KeyedCall.of(rpc_of(type(request)), request)
-        data = request.SerializeToString()
-        if len(data) > _MOST_BYTES:
-            sentence = f"not sent: the request has {len(data)} bytes, {_MOST_BYTES} are the most that gRPC takes"
-            raise TransportError(call.failure(grpc.StatusCode.RESOURCE_EXHAUSTED, sentence))
+        data = _sendable(call, request)
         entries = trace_entries(options.get("traceparent"))
         answer = await with_retries(
             lambda seconds: self._attempt(call, data, entries, seconds),
             timeout=options.get("timeout", self._timeout),
             policy=self._retries,
         )
-        try:
-            return response_class.FromString(answer)
-        except DecodeError:
-            sentence = "the answer is not a message of this RPC"
-            raise TransportError(call.failure(None, sentence)).after(1, in_doubt=True) from None
+        return _read(call, response_class, answer)
+
+    async def _send_batch(self, rpc: Rpc, items: Sequence[BatchItem], **options: Unpack[CallOptions]) -> None:
+        """Have every item answered, by as few calls of a batch RPC as its limits allow, one after the other."""
+        entries = trace_entries(options.get("traceparent"))
+        deadline = self._now() + options.get("timeout", self._timeout)
+
+        async def ask(some: Sequence[BatchItem], seconds: float) -> Sequence[Message]:
+            request = rpc.request_class(requests=[item.request for item in some])
+            call = KeyedCall.of(rpc, request)
+            answer = await self._attempt(call, request.SerializeToString(), entries, seconds)
+            outcomes: Sequence[Message] = _read(call, rpc.response_class, answer).outcomes  # type: ignore[attr-defined]
+            if len(outcomes) != len(some):
+                sentence = f"the answer has {len(outcomes)} outcomes for {len(some)} requests"
+                raise TransportError(call.failure(None, sentence))
+            return outcomes
+
+        for item in items:
+            item.answer = _too_large(item.call, item.bytes_in_batch)
+        for part in divided([item for item in items if item.is_open]):
+            await settle(part, ask, seconds=deadline - self._now(), policy=self._retries)
 
     async def _attempt(
         self, call: KeyedCall, data: bytes, entries: tuple[tuple[str, str], ...], seconds: float
@@ -158,6 +172,28 @@ class Connection:
 
     async def _fetch_key_set(self, **options: Unpack[CallOptions]) -> GetKeySetResponse:
         return await self._send(GetKeySetRequest(), GetKeySetResponse, **options)
+
+
+def _sendable(call: KeyedCall, request: Message) -> bytes:
+    data = request.SerializeToString()
+    if refused := _too_large(call, len(data)):
+        raise refused
+    return data
+
+
+def _too_large(call: KeyedCall, size: int) -> TransportError | None:
+    if size <= _MOST_BYTES:
+        return None
+    sentence = f"not sent: the request has {size} bytes, {_MOST_BYTES} are the most that gRPC takes"
+    return TransportError(call.failure(grpc.StatusCode.RESOURCE_EXHAUSTED, sentence))
+
+
+def _read(call: KeyedCall, response_class: type[M], answer: bytes) -> M:
+    try:
+        return response_class.FromString(answer)
+    except DecodeError:
+        sentence = "the answer is not a message of this RPC"
+        raise TransportError(call.failure(None, sentence)).after(1, in_doubt=True) from None
 
 
 def _is_cancelled() -> bool:

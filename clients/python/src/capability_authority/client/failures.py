@@ -125,8 +125,9 @@ class AuthorityError(Exception):
     def _advice(self) -> str:
         failure = self.failure
         same = f"call again with the same {failure.key_field} {failure.key}" if failure.key_field else "call again"
+        same = same.rstrip()
         if self.outcome_unknown:
-            what = "commit" if failure.rpc == "CommitValidated" else "change"
+            what = "commit" if failure.rpc.endswith("CommitValidated") else "change"
             return f"the {what} may have happened: {same}, which gives its result and repeats nothing"
         return self.remedy or (f"{same} later" if self.retryable else "")
 

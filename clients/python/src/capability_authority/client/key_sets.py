@@ -66,13 +66,15 @@ class KeySets:
         *,
         attestation: SignedStatement | None,
         content: bytes | None,
+        arrived: float | None = None,
         **options: Unpack[CallOptions],
     ) -> CommitReceipt:
         """What a receipt says, once verified; a key that is not known yet is looked for once.
 
-        Raises as `current` and `offline.verify_receipt`.
+        `arrived` is when the receipt came, just now when None: of many that came together the first that needs it looks
+        for all. Raises as `current` and `offline.verify_receipt`.
         """
-        asked = self._clock()
+        asked = self._clock() if arrived is None else arrived
         key_set = await self.current(**options)
         try:
             return verify_receipt(statement, key_set, attestation=attestation, content=content)

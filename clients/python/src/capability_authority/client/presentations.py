@@ -1,6 +1,8 @@
 """What a holder presents with its capability, and how it differs from what the capability binds."""
 
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from typing import Self
 
 from google.protobuf.message import Message
 
@@ -9,10 +11,56 @@ from capability_authority.client.credentials import Credentials
 from capability_authority.client.errors import BindingMismatch
 from capability_authority.client.values import IssuedCapability
 from capability_authority.offline import capability_fingerprint, read_payload, sha256, to_wire
-from capability_authority.v1.capability_service_pb2 import Presentation
+from capability_authority.v1.capability_service_pb2 import CommitValidatedRequest, Presentation
 from capability_authority.v1.statements_pb2 import CommitCapability, SignedStatement
 
-__all__ = ["explain", "fingerprint_of", "present", "terms_of"]
+__all__ = ["CommitItem", "PreparedCommit", "explain", "fingerprint_of", "present", "terms_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitItem:
+    """One commit of a batch: what `CapabilityAuthority.commit` takes. What is None is taken from the capability."""
+
+    capability: IssuedCapability | SignedStatement
+    _: KW_ONLY
+    content: Content
+    media_type: str | None = None
+    evidence_digests: Iterable[str] | None = None
+    commit_idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCommit:
+    """A commit as it is sent, and what is needed to judge its answer."""
+
+    terms: CommitCapability
+    request: CommitValidatedRequest
+
+    @classmethod
+    def of(cls, item: CommitItem) -> Self:
+        """Raises as `terms_of` and `content_bytes`."""
+        statement, terms = terms_of(item.capability)
+        presentation = present(terms, item.content, item.media_type, item.evidence_digests, item.commit_idempotency_key)
+        return cls(terms, CommitValidatedRequest(capability=statement, presentation=presentation))
+
+    @property
+    def idempotency_key(self) -> str:
+        """The key under which it is presented."""
+        return self.request.presentation.commit_idempotency_key
+
+    @property
+    def content(self) -> bytes:
+        """The exact bytes that are presented."""
+        return self.request.presentation.content
+
+    @property
+    def fingerprint(self) -> str:
+        """The request fingerprint, in wire form. Raises `DigestError` (of `offline`)."""
+        return fingerprint_of(self.terms, self.request.presentation)
+
+    def explain(self, error: BindingMismatch, credentials: Credentials) -> BindingMismatch:
+        """The refusal with what the capability binds and what was presented."""
+        return explain(error, self.terms, self.request.presentation, credentials)
 
 
 def terms_of(capability: IssuedCapability | SignedStatement) -> tuple[SignedStatement, CommitCapability]:

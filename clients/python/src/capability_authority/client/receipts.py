@@ -40,15 +40,18 @@ async def believed(
     attestation: SignedStatement | None,
     content: bytes | None,
     expected: Mapping[str, str],
+    arrived: float | None = None,
     **options: Unpack[CallOptions],
 ) -> CommitReceipt:
     """What the receipt says, once it verifies and has the `expected` terms and, when given, content.
 
     Raises `ReceiptRejected`, which tells of the call what `failure` tells; also when the keys cannot be fetched, for
-    the call has succeeded then, but nothing proves it yet.
+    the call has succeeded then, but nothing proves it yet. `arrived` is as in `KeySets.verify_receipt`.
     """
     try:
-        receipt = await key_sets.verify_receipt(statement, attestation=attestation, content=content, **options)
+        receipt = await key_sets.verify_receipt(
+            statement, attestation=attestation, content=content, arrived=arrived, **options
+        )
         presented = {term: RECEIPT_TERMS[term](receipt) for term in expected}
     except (OfflineError, AuthorityError) as error:
         raise ReceiptRejected(failure.saying(f"the receipt is not believed: {error}"), statement) from error

@@ -1,7 +1,7 @@
 """From the status of a failed RPC to the exception that says it (architecture, Errors)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -22,12 +22,15 @@ from capability_authority.client.errors import (
 from capability_authority.client.failures import Failure
 from capability_authority.client.rpcs import Rpc
 
-__all__ = ["DOMAIN", "KeyedCall", "failure_of"]
+__all__ = ["DOMAIN", "KeyedCall", "failure_in", "failure_of"]
 
 M = TypeVar("M", bound=Message)
+E = TypeVar("E", bound=AuthorityError)
 
 DOMAIN: Final = "capability-authority"
 """`google.rpc.ErrorInfo.domain` of every refusal that is the authority's own."""
+
+_CODES: Final[Mapping[int, grpc.StatusCode]] = MappingProxyType({code.value[0]: code for code in grpc.StatusCode})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,20 @@ class KeyedCall:
 
     @classmethod
     def of(cls, rpc: Rpc, request: Message) -> "KeyedCall":
-        """The call of `request`; without a key for a read."""
+        """The call of `request`; without a key for a read. In a batch each of its requests has its own."""
+        fields = request.DESCRIPTOR.fields_by_name
         if not rpc.changes_state:
             return cls(rpc)
-        if rpc.name == "CommitValidated":
+        if "requests" in fields:
+            return cls(rpc, "requests")
+        if "presentation" in fields:
             return cls(rpc, "commit_idempotency_key", request.presentation.commit_idempotency_key)  # type: ignore[attr-defined]
         return cls(rpc, "request_id", request.request_id)  # type: ignore[attr-defined]
+
+    def told(self, error: E) -> E:
+        """The failure of the call that this one was part of, as a failure of this one."""
+        failure = replace(error.failure, rpc=self.rpc.name, key_field=self.key_field, key=self.key)
+        return type(error)(failure)
 
     def failure(
         self,
@@ -74,18 +85,23 @@ def failure_of(call: KeyedCall, error: aio.AioRpcError) -> AuthorityError:
 
     A reason that this version does not know gives `UnknownReason`.
     """
-    code, details = error.code(), _details(error)
+    return _failure(call, error.code(), error.details() or "", _details(error))
+
+
+def failure_in(call: KeyedCall, status: Status) -> AuthorityError:
+    """The exception for the status that one item of a batch was answered with, by the same rule."""
+    return _failure(call, _CODES.get(status.code, grpc.StatusCode.UNKNOWN), status.message, status)
+
+
+def _failure(call: KeyedCall, code: grpc.StatusCode, text: str, details: Status) -> AuthorityError:
     info = _unpacked(details, ErrorInfo())
     retry = _unpacked(details, RetryInfo())
     delay = None if retry is None else max(retry.retry_delay.ToMicroseconds() / 1e6, 0.0)
     if info is None or info.domain != DOMAIN or not info.reason:
-        sentence = f"{code.name}: {error.details() or 'no details'}"
         kind = DeadlineExceeded if code is grpc.StatusCode.DEADLINE_EXCEEDED else TransportError
-        return kind(call.failure(code, sentence, retry_delay=delay))
+        return kind(call.failure(code, f"{code.name}: {text or 'no details'}", retry_delay=delay))
     metadata = MappingProxyType(dict(info.metadata))
-    failure = call.failure(
-        code, error.details() or info.reason, reason=info.reason, metadata=metadata, retry_delay=delay
-    )
+    failure = call.failure(code, text or info.reason, reason=info.reason, metadata=metadata, retry_delay=delay)
     return BY_REASON.get(info.reason, UnknownReason)(failure)
 
 
