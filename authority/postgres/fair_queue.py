@@ -47,14 +47,16 @@ class FairQueue(Generic[Item, Outcome]):
 
     def __init__(self) -> None:
         self._groups: OrderedDict[TenantRef, deque[Sequence[Waiting[Item, Outcome]]]] = OrderedDict()
+        self._items = 0
 
-    def __bool__(self) -> bool:
-        """Whether anything waits."""
-        return bool(self._groups)
+    def __len__(self) -> int:
+        """How many items wait."""
+        return self._items
 
     def put(self, group: Sequence[Waiting[Item, Outcome]]) -> None:
         """The group waits behind its tenant's others."""
         self._groups.setdefault(group[0].place.tenant, deque()).append(group)
+        self._items += len(group)
 
     def take(self, most: int) -> list[Waiting[Item, Outcome]]:
         """Up to `most` items for one call, though a group is never divided: one of each tenant, then the next ones."""
@@ -67,4 +69,5 @@ class FairQueue(Generic[Item, Outcome]):
             self._groups.move_to_end(tenant)
             if not groups:
                 del self._groups[tenant]
+        self._items -= len(taken)
         return taken

@@ -45,6 +45,10 @@ class GatheringSettings:
     calls: int = 2
     """Calls of the database under way at once."""
     items_per_call: int = 256
+    company: int = 64
+    """How many must wait for another call to begin while one is under way: a call costs much, an item in it little."""
+    patience_s: float = 0.02
+    """How long fewer than that wait for company. Nothing waits while no call is under way."""
     most_waiting: int = 4_096
     most_waiting_bytes: int = 64 * 1024 * 1024
     most_waiters_per_key: int = 16
@@ -73,6 +77,8 @@ class Gathering(Generic[Item, Outcome]):
         self._open_bytes = 0
         self._waiters: Counter[Hashable] = Counter()
         self._is_sending_soon = False
+        self._sent_last = 0.0
+        self._patience: asyncio.TimerHandle | None = None
 
     async def ask(self, item: Item, deadline: float) -> Outcome | Refusal:
         """The item's outcome; `deadline` is event loop time. Raises only for what is a defect of ours.
@@ -148,10 +154,30 @@ class Gathering(Generic[Item, Outcome]):
 
     def _send(self) -> None:
         self._is_sending_soon = False
-        while self._queue and len(self._calls) < self._settings.calls:
+        while self._queue and len(self._calls) < self._settings.calls and self._is_worth_a_call():
+            self._sent_last = asyncio.get_running_loop().time()
             task = asyncio.create_task(self._carry(self._queue.take(self._settings.items_per_call)))
             self._calls.add(task)
             task.add_done_callback(self._end_call)
+
+    def _is_worth_a_call(self) -> bool:
+        """Whether what waits should go now. If not, it goes when a call ends, company comes, or patience does not last.
+
+        Without this every item that finds a call free takes it for itself, and the database is busy with calls.
+        """
+        if not self._calls or len(self._queue) >= self._settings.company:
+            return True
+        loop = asyncio.get_running_loop()
+        until = self._sent_last + self._settings.patience_s
+        if loop.time() >= until:
+            return True
+        if self._patience is None:
+            self._patience = loop.call_at(until, self._lose_patience)
+        return False
+
+    def _lose_patience(self) -> None:
+        self._patience = None
+        self._send_soon()
 
     def _end_call(self, task: "asyncio.Task[None]") -> None:
         self._calls.discard(task)
