@@ -14,7 +14,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-emit-package capability-authority --no-emit-package capability-authority-client
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check format generate release-contract wheels lock clean
+.PHONY: help demo serve test bench check format generate release-contract wheels lock clean
 
 help: ## Show this list.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-24s%s\n", $$1, $$2}'
@@ -27,6 +27,9 @@ serve: $(VENV)/runtime-installed ## Run the service on embedded servers until Ct
 
 test: $(VENV)/dev-installed ## Run all tests; ARGS goes to pytest, for example: make test ARGS="tests/unit -x".
 	@$(BIN)/python -m pytest $(ARGS)
+
+bench: $(VENV)/runtime-installed ## Measure what commits cost; ARGS are options, for example: make bench ARGS="--rounds 3".
+	@$(BIN)/python -m bench $(ARGS)
 
 check: $(VENV)/dev-installed ## Lint, check formatting, types, imports, the contract, and that generated code is fresh.
 	$(BIN)/ruff check

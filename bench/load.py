@@ -1,0 +1,95 @@
+"""Makes load by several processes at once, and counts what everybody pays for it."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Final
+
+from bench.client import Order, Setup, Tally, run_client
+from bench.cpu import Groups, Used, Window
+from capability_authority.client import Credentials
+
+_ENDS_WITHIN_S: Final = 10.0
+
+
+class LoadFailed(Exception):
+    """A client process ended: what it met is on standard error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of load."""
+
+    operations: int
+    seconds: float
+    latencies: Sequence[float]
+    """Of each call, in seconds, ascending."""
+    used: Used
+
+    @property
+    def rate(self) -> float:
+        """Operations each second."""
+        return self.operations / self.seconds
+
+    def percentile_ms(self, percent: float) -> float:
+        """The latency that so many percent of the calls did not exceed, in milliseconds."""
+        place = min(int(len(self.latencies) * percent / 100), len(self.latencies) - 1)
+        return round(self.latencies[place] * 1e3, 2)
+
+
+class Clients:
+    """Processes that make load together."""
+
+    def __init__(self, processes: Sequence[tuple[SpawnProcess, Connection]], groups: Groups) -> None:
+        self._processes = processes
+        self._groups = {**groups, "clients": [process.pid for process, _ in processes if process.pid is not None]}
+
+    def run(self, orders: Sequence[Order]) -> Round:
+        """Each process carries out its order, all at once. Raises LoadFailed."""
+        for (_, pipe), order in zip(self._processes, orders, strict=True):
+            pipe.send(order)
+        self._receive()
+        window = Window(self._groups)
+        for _, pipe in self._processes:
+            pipe.send(None)
+        tallies = self._receive()
+        used = window.end()
+        seconds = max(tally.ended for tally in tallies) - min(tally.begun for tally in tallies)
+        latencies = sorted(latency for tally in tallies for latency in tally.latencies)
+        return Round(sum(tally.operations for tally in tallies), seconds, latencies, used)
+
+    def _receive(self) -> list[Tally]:
+        try:
+            return [pipe.recv() for _, pipe in self._processes]
+        except EOFError:
+            raise LoadFailed("a client process ended") from None
+
+
+@contextlib.contextmanager
+def clients(
+    address: str, credentials: Credentials, requests: Sequence[Sequence[Path]], channels: int, groups: Groups
+) -> Iterator[Clients]:
+    """A process for each group of files with requests, connected; all have ended when the block has."""
+    context = get_context("spawn")
+    processes: list[tuple[SpawnProcess, Connection]] = []
+    try:
+        for files in requests:
+            ours, theirs = context.Pipe()
+            setup = Setup(address, credentials.to_json(), files, channels)
+            process = context.Process(target=run_client, args=(theirs, setup), daemon=True)
+            process.start()
+            theirs.close()
+            processes.append((process, ours))
+        yield Clients(processes, groups)
+        for _, pipe in processes:
+            pipe.send(None)
+    finally:
+        for process, pipe in processes:
+            pipe.close()
+            process.join(_ENDS_WITHIN_S)
+            process.kill()
+            process.join()

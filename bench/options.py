@@ -1,0 +1,44 @@
+"""The options of the benchmark."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_MEASUREMENTS: Final = ("unary",)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to measure, and how much of it."""
+
+    measure: tuple[str, ...]
+    rounds: int
+    unary_commits: int
+    """Commits of a round, and as many empty calls."""
+    concurrent: int
+    clients: int
+    """Processes that make load."""
+    channels: int
+    """Connections of all of them together."""
+    data: Path | None
+
+
+def parse(arguments: Sequence[str] | None = None) -> Options:
+    """The options; ends the process for wrong ones, as every command does."""
+    parser = argparse.ArgumentParser(
+        prog="make bench", description="Measures what commits cost on this machine; asserts nothing."
+    )
+    parser.add_argument("measure", nargs="*", metavar="WHAT", help=f"one or more of: {', '.join(_MEASUREMENTS)}; all")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each measurement")
+    parser.add_argument("--unary-commits", type=int, default=2048, help="unary commits, and empty calls, of a round")
+    parser.add_argument("--concurrent", type=int, default=64, help="unary calls under way at once")
+    parser.add_argument("--clients", type=int, default=1, help="processes that make load")
+    parser.add_argument("--channels", type=int, default=4, help="connections of all of them together")
+    parser.add_argument("--data", type=Path, help="a folder on the disk to measure, instead of a temporary one")
+    given = parser.parse_args(arguments)
+    unknown = set(given.measure) - set(_MEASUREMENTS)
+    if unknown:
+        parser.error(f"cannot measure {', '.join(sorted(unknown))}; there are: {', '.join(_MEASUREMENTS)}")
+    return Options(**{**vars(given), "measure": tuple(given.measure) or _MEASUREMENTS})

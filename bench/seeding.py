@@ -1,0 +1,74 @@
+"""Fills the tables with what waits for its commit, and files with the requests that will commit it. Not measured."""
+
+import signal
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Final
+
+import psycopg
+
+from authority.postgres.rows import key_id_bytes
+from bench.committable import SEQUENCES_EACH, Ground, Maker
+from bench.figures import note
+from bench.installation import Installation
+from bench.request_files import write_messages
+from bench.rows import insert, reserve_sequences
+
+_AT_ONCE: Final = 500
+"""So many are kept in memory and inserted in one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What one process makes: one for each second place in `sequences`, and a file of their requests."""
+
+    url: str
+    ground: Ground
+    sequences: range
+    file: Path
+
+
+def seed(installation: Installation, name: str, count: int, shares: int) -> list[Sequence[Path]]:
+    """Makes so many committable proposals, and files of their requests in so many shares.
+
+    Two processes for each share sign and insert. At the end the tables' statistics are up to date.
+    """
+    begun, parts = time.monotonic(), shares * 2
+    ground = Ground(
+        installation.keys,
+        installation.issuer_keys,
+        installation.policy_version,
+        key_id_bytes(installation.holder.key_id),
+    )
+    files = [installation.folder / f"{name}-{part}.requests" for part in range(parts)]
+    with psycopg.connect(installation.admin_url, autocommit=True) as connection:
+        first = reserve_sequences(connection, count * SEQUENCES_EACH)
+        bounds = [first + (count * part // parts) * SEQUENCES_EACH for part in range(parts + 1)]
+        orders = [
+            _Part(installation.admin_url, ground, range(bounds[part], bounds[part + 1], SEQUENCES_EACH), file)
+            for part, file in enumerate(files)
+        ]
+        with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_leave_ctrl_c) as pool:
+            list(pool.map(_make_part, orders))
+        connection.execute("vacuum analyze")
+    note(f"… {count} capabilities made for {name} in {time.monotonic() - begun:.1f} s")
+    return [files[share * 2 : share * 2 + 2] for share in range(shares)]
+
+
+def _leave_ctrl_c() -> None:
+    """To whoever started us."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _make_part(part: _Part) -> None:
+    maker = Maker(part.ground)
+    with psycopg.connect(part.url) as connection:
+        for begin in range(0, len(part.sequences), _AT_ONCE):
+            batch = [maker.make(sequence) for sequence in part.sequences[begin : begin + _AT_ONCE]]
+            insert(connection, batch)
+            connection.commit()
+            write_messages(part.file, (one.request().SerializeToString() for one in batch))

@@ -1,0 +1,24 @@
+"""`make bench` prints its figures, in a run as small as can be. What they are is nobody's business here."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TINY = ("--rounds=1", "--unary-commits=16", "--concurrent=8")
+
+
+def test_every_figure_is_a_line_of_json(tmp_path: Path) -> None:
+    # given a folder to work in, when the benchmark runs
+    command = [sys.executable, "-m", "bench", *TINY, f"--data={tmp_path}"]
+    ran = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False)
+    # then it prints every figure, and leaves nothing behind
+    assert ran.returncode == 0, ran.stderr
+    figures = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert {figure["name"] for figure in figures} == {"unary_commit_vs_echo"}
+    for figure in figures:
+        assert figure.keys() == {"name", "value", "spread", "detail"}
+        assert figure["value"] > 0
+    assert list(tmp_path.iterdir()) == []
