@@ -29,11 +29,14 @@ class Call:
     method: str
     request_digest: bytes
     is_read: bool
+    opens_stream: bool = False
+    """Whether it opens a stream: its request is the empty message."""
 
 
 def judge_fit(invocation: Invocation, call: Call, now: Instant) -> Refusal | None:
     """PROOF_INVALID with what does not fit: for another RPC, audience or request, stale, or from the future."""
-    fresh_ms = limits.READ_FRESH_MS if call.is_read else limits.MUTATION_FRESH_MS
+    works_once = call.is_read or call.opens_stream
+    fresh_ms = limits.READ_FRESH_MS if works_once else limits.MUTATION_FRESH_MS
     problems = {
         "audience": invocation.audience != call.audience,
         "method": invocation.method != call.method,

@@ -39,7 +39,7 @@ NOT_BEFORE_SKEW_MS = 30 * SECOND
 """How far our clock may be behind the issuer's; there is no such grace for expiry (semantics §3)."""
 MUTATION_FRESH_MS = 5 * MINUTE
 READ_FRESH_MS = MINUTE
-"""How old an Invocation may be (semantics §2)."""
+"""How old an Invocation may be (semantics §2); one that opens a stream as old as one of a read."""
 
 EARLIEST_MS = 0
 LATEST_MS = 253_402_300_799_999

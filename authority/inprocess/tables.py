@@ -105,6 +105,7 @@ class Tables:
     records: dict[tuple[TenantRef, str], KeptRecord] = field(default_factory=dict)
     tombstones: dict[tuple[TenantRef, str, bytes], int] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
+    stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
     sequence: int = 0
 
     def next_sequence(self) -> int:

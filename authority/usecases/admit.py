@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from authority.domain.identity import Caller
 from authority.domain.refusal import Refusal
-from authority.usecases.ports import Nonces
+from authority.usecases.ports import Nonces, StreamNonces
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +21,17 @@ class Admit:
         if caller.proof.refusal or not caller.one_use:
             return caller.proof.refusal
         return await self.nonces.use(caller.key_id, caller.proof.nonce)
+
+
+@dataclass(frozen=True, slots=True)
+class AdmitStream:
+    """PROOF_INVALID, PROOF_REPLAYED, or None. Raises DependencyUnavailable while PostgreSQL cannot remember the proof.
+
+    A stream is opened by a proof over the empty message, which fits every stream of its caller: so each opens one.
+    """
+
+    nonces: StreamNonces
+
+    async def __call__(self, caller: Caller) -> Refusal | None:
+        """Judges the proof that opens a stream, before anything of the stream is read."""
+        return caller.proof.refusal or await self.nonces.use(caller.tenant, caller.key_id, caller.proof.nonce)

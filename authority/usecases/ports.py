@@ -188,6 +188,14 @@ class Nonces(Protocol):
         ...
 
 
+class StreamNonces(Protocol):
+    """Remembers the proofs that opened streams, durably: whatever becomes of Redis, each opens one (case I04)."""
+
+    async def use(self, tenant: TenantRef, key_id: str, nonce: bytes) -> Refusal | None:
+        """None for the first use; PROOF_REPLAYED for another, for as long as the proof can be fresh anywhere."""
+        ...
+
+
 # --- proposals -------------------------------------------------------------------------------------------------------
 
 

@@ -29,6 +29,7 @@ TABLES: Final = (
     "tombstone",
     "outbox",
     "audit_event",
+    "stream_nonce",
 )
 Rows = list[tuple[Any, ...]]
 

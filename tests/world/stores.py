@@ -16,6 +16,7 @@ from authority.inprocess.receipts import InProcessReceipts
 from authority.inprocess.records import InProcessRecords
 from authority.inprocess.registry import InProcessIssuerKeys, InProcessRegistry
 from authority.inprocess.reviews import InProcessApprovals, InProcessValidations
+from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
 from authority.postgres.administration import PostgresAdministration
 from authority.postgres.capabilities import PostgresCapabilities
@@ -27,6 +28,7 @@ from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.records import PostgresRecords
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
+from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.usecases.administer import Administration
 from authority.usecases.ports import (
     Approvals,
@@ -39,6 +41,7 @@ from authority.usecases.ports import (
     Records,
     Registry,
     Statements,
+    StreamNonces,
     Validations,
 )
 
@@ -70,6 +73,7 @@ class Store:
 
     administration: Administration
     registry: Registry
+    stream_nonces: StreamNonces
     issuer_keys: IssuerKeys
     proposals: Proposals
     validations: Validations
@@ -132,6 +136,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
     return Store(
         administration=InProcessAdministration(tables),
         registry=InProcessRegistry(tables),
+        stream_nonces=InProcessStreamNonces(tables),
         issuer_keys=InProcessIssuerKeys(tables),
         proposals=InProcessProposals(tables),
         validations=InProcessValidations(tables),
@@ -152,6 +157,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
     return Store(
         administration=PostgresAdministration(databases[Power.ADMIN]),
         registry=PostgresRegistry(reading),
+        stream_nonces=PostgresStreamNonces(issuing),
         issuer_keys=PostgresIssuerKeys(reading),
         proposals=PostgresProposals(proposing),
         validations=PostgresValidations(proposing, statements),

@@ -75,6 +75,8 @@ grant usage on sequence authority.decision_sequence to authority_propose, author
 grant insert on authority.request, authority.decision_receipt, authority.capability, authority.audit_event
   to authority_issue;
 grant update (state) on authority.capability to authority_issue;
+-- Of what opened streams it may forget, too, but only what is old (row_security.sql).
+grant select, insert, delete on authority.stream_nonce to authority_issue;
 
 -- The owner of the commit function: it can consume, record and tell, and change nothing else (ADR-328 section 6).
 grant insert on authority.commit_receipt, authority.memory_record, authority.outbox, authority.audit_event

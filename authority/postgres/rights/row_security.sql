@@ -7,7 +7,7 @@ begin
   foreach walled in array array[
     'memory_namespace', 'principal', 'principal_key', 'request', 'proposal_head', 'proposal', 'validation_receipt',
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
-    'audit_event']
+    'audit_event', 'stream_nonce']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c
@@ -29,5 +29,15 @@ begin
   if not exists (select 1 from pg_policies p
                  where p.schemaname = 'authority' and p.tablename = 'outbox' and p.policyname = 'relay_reads_all') then
     create policy relay_reads_all on authority.outbox for select to authority_relay using (true);
+  end if;
+end $$;
+
+-- A proof that could still be fresh is never forgotten, so that nobody can open a stream with it again.
+do $$
+begin
+  if not exists (select 1 from pg_policies p where p.schemaname = 'authority' and p.tablename = 'stream_nonce'
+                   and p.policyname = 'only_what_is_old_is_forgotten') then
+    create policy only_what_is_old_is_forgotten on authority.stream_nonce as restrictive for delete
+      using (use_time < now() - interval '10 min');
   end if;
 end $$;

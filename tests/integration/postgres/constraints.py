@@ -144,5 +144,7 @@ TRIPS: dict[str, Trip] = {
     "tombstone_key": Trip("tombstone", "a withdrawal is told once"),
     "outbox_key": Trip("outbox", "an event is told once"),
     "outbox_aggregate_in_order": Trip("outbox", "a record's events have an order", {"id": NEW_ID}),
+    "stream_nonce_opens_one_stream": Trip("stream_nonce", "a proof opens one stream"),
+    "stream_nonce_is_of_a_proof": Trip("stream_nonce", "a nonce is a proof's", {"nonce": BAD_DIGEST}),
     "audit_event_key": Trip("audit_event", "an audit event is told once"),
 }

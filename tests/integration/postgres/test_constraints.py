@@ -18,6 +18,7 @@ async def good_rows(authority: Authority) -> World:
     issued, _ = await world.committed(by=world.agent)
     await world.issued()
     await world.authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
+    await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     return world
 
 

@@ -168,7 +168,7 @@ def test_i05_a_proof_fits_one_audience_one_rpc_and_one_request(call: Call, wrong
 
 
 @pytest.mark.parametrize(
-    ("is_read", "age_ms", "fresh"),
+    ("works_once", "age_ms", "fresh"),
     [
         (False, 5 * MINUTE - 1, True),
         (False, 5 * MINUTE, False),
@@ -178,7 +178,14 @@ def test_i05_a_proof_fits_one_audience_one_rpc_and_one_request(call: Call, wrong
         (True, -30 * SECOND - 1, False),
     ],
 )
-def test_a_proof_is_fresh_for_five_minutes_and_that_of_a_read_for_one(is_read: bool, age_ms: int, fresh: bool) -> None:  # noqa: FBT001
-    call = Call("audience", "/s/M", b"\x01" * 32, is_read=is_read)
+def test_a_proof_is_fresh_for_five_minutes_and_one_that_works_once_for_one(
+    works_once: bool,  # noqa: FBT001 - a parameter
+    age_ms: int,
+    fresh: bool,  # noqa: FBT001
+) -> None:
+    now, digest = Instant(NOW + age_ms), b"\x01" * 32
+    unary = Call("audience", "/s/M", digest, is_read=works_once)
+    stream = Call("audience", "/s/M", digest, is_read=False, opens_stream=works_once)
 
-    assert (judge_fit(INVOCATION, call, Instant(NOW + age_ms)) is None) is fresh
+    assert (judge_fit(INVOCATION, unary, now) is None) is fresh
+    assert (judge_fit(INVOCATION, stream, now) is None) is fresh
