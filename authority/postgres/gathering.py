@@ -96,7 +96,10 @@ class Gathering(Generic[Item, Outcome]):
 
         A defect of ours that one of them meets stands in its place.
         """
-        waiting = [self._take_in(item, deadline) for item in items]
+        places = [self._place_of(item) for item in items]
+        # Judged before any is taken in: twins that come together wait for no call but their own (case I17).
+        crowded = {place.key for place in places if self._waiters[place.key] >= self._settings.most_waiters_per_key}
+        waiting = [self._take_in(item, place, deadline, crowded) for item, place in zip(items, places, strict=True)]
         admitted = [one for one in waiting if not one.outcome.done()]
         if admitted:
             self._queue.put(admitted)
@@ -110,24 +113,23 @@ class Gathering(Generic[Item, Outcome]):
         while self._open:
             await asyncio.wait(self._open)
 
-    def _take_in(self, item: Item, deadline: float) -> Waiting[Item, Outcome]:
-        """A place for the item, or the refusal of one who comes when too much waits: early and cheaply."""
+    def _take_in(self, item: Item, place: Place, deadline: float, crowded: set[Hashable]) -> Waiting[Item, Outcome]:
+        """Room for the item, or the refusal of one who comes when too much waits: early and cheaply."""
         outcome: asyncio.Future[Outcome | Refusal] = asyncio.get_running_loop().create_future()
-        place = self._place_of(item)
-        refusal = self._refuse(place)
+        refusal = self._refuse(place, crowded)
         if refusal:
             outcome.set_result(refusal)
         else:
             self._hold(outcome, place)
         return Waiting(item, place, deadline, outcome, self._settings.pause_least_s)
 
-    def _refuse(self, place: Place) -> Refusal | None:
+    def _refuse(self, place: Place, crowded: set[Hashable]) -> Refusal | None:
         if (
             len(self._open) >= self._settings.most_waiting
             or self._open_bytes + place.weight > self._settings.most_waiting_bytes
         ):
             return Refusal(Reason.OVERLOADED)
-        if place.key is not None and self._waiters[place.key] >= self._settings.most_waiters_per_key:
+        if place.key in crowded:
             return Refusal(Reason.IN_PROGRESS)
         return None
 

@@ -73,3 +73,11 @@ async def test_five_hundred_and_twelve_go_in_one_call(world: World) -> None:
     assert all(isinstance(answer, CommitAnswer) for answer in answers)
     assert sum(isinstance(answer, CommitAnswer) and not answer.replayed for answer in answers) == 64
     assert await world.counts() == all_are(64)
+
+
+async def test_i17_the_same_item_five_hundred_and_twelve_times_has_one_receipt(world: World) -> None:
+    answers = must(await world.commit_batch([await world.issued()] * 512))
+    committed = [answer for answer in answers if isinstance(answer, CommitAnswer)]
+    assert [answer.replayed for answer in committed] == [False] + [True] * 511
+    assert len({answer.receipt for answer in committed}) == 1
+    assert await world.counts() == all_are(1)

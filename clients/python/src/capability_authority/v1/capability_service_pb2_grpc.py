@@ -100,9 +100,9 @@ class CapabilityServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def BatchCommitValidated(self, request, context):
-        """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller or a batch over
-        the limit fails the call; whatever else an item is refused for is its own status. Of items that contend the first
-        wins.
+        """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
+        over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
+        for is its own status. Of items that contend the first wins.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -44,9 +44,9 @@ class CapabilityServiceStub:
     A retry with the same key and content is answered with the first result.
     """
     BatchCommitValidated: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.BatchCommitValidatedRequest, _capability_service_pb2.BatchCommitValidatedResponse]
-    """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller or a batch over
-    the limit fails the call; whatever else an item is refused for is its own status. Of items that contend the first
-    wins.
+    """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
+    over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
+    for is its own status. Of items that contend the first wins.
     """
     GetCommitReceipt: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.GetCommitReceiptRequest, _capability_service_pb2.GetCommitReceiptResponse]
     """Caller: the receipt's holder, or a principal with the right `read`."""
@@ -71,9 +71,9 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
     A retry with the same key and content is answered with the first result.
     """
     BatchCommitValidated: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.BatchCommitValidatedRequest, _capability_service_pb2.BatchCommitValidatedResponse]  # type: ignore[assignment]
-    """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller or a batch over
-    the limit fails the call; whatever else an item is refused for is its own status. Of items that contend the first
-    wins.
+    """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
+    over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
+    for is its own status. Of items that contend the first wins.
     """
     GetCommitReceipt: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.GetCommitReceiptRequest, _capability_service_pb2.GetCommitReceiptResponse]  # type: ignore[assignment]
     """Caller: the receipt's holder, or a principal with the right `read`."""
@@ -119,9 +119,9 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _capability_service_pb2.BatchCommitValidatedRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_capability_service_pb2.BatchCommitValidatedResponse, _abc.Awaitable[_capability_service_pb2.BatchCommitValidatedResponse]]:
-        """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller or a batch over
-        the limit fails the call; whatever else an item is refused for is its own status. Of items that contend the first
-        wins.
+        """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
+        over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
+        for is its own status. Of items that contend the first wins.
         """
 
     @_abc_1.abstractmethod
