@@ -5,11 +5,13 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from authority.cli.serving import stopped_by_sigterm
+from bench.batch import measure_batch
 from bench.figures import Figure, note, show
 from bench.installation import installed
 from bench.options import Options, parse
@@ -20,6 +22,10 @@ from bench.unary import measure_unary
 _INTERRUPTED: Final = 130
 _TERMINATED: Final = 143
 """Exit codes after Ctrl-C and SIGTERM, as shells count them."""
+
+_MEASUREMENTS: Final[Mapping[str, Callable[[Stage], Iterator[Figure]]]] = MappingProxyType(
+    {"unary": measure_unary, "batch": measure_batch}
+)
 
 
 def main() -> int:
@@ -43,7 +49,9 @@ def main() -> int:
 def _measure(folder: Path, options: Options) -> Iterator[Figure]:
     note("… starting PostgreSQL and Valkey")
     with installed(folder) as installation, served(folder, installation.settings()) as service:
-        yield from measure_unary(Stage(installation, service, options))
+        stage = Stage(installation, service, options)
+        for name in options.measure:
+            yield from _MEASUREMENTS[name](stage)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from bench.client import Order, Setup, Tally, run_client
-from bench.cpu import Groups, Used, Window
+from bench.cpu import Groups, Used, Window, total
+from bench.figures import significant, spread_of
 from capability_authority.client import Credentials
 
 _ENDS_WITHIN_S: Final = 10.0
@@ -93,3 +94,15 @@ def clients(
             process.join(_ENDS_WITHIN_S)
             process.kill()
             process.join()
+
+
+def detail_of(rounds: Sequence[Round]) -> dict[str, object]:
+    """What there is to say of these rounds, for the detail of a figure."""
+    rates = [one.rate for one in rounds]
+    return {
+        "per_s": [significant(rate) for rate in rates],
+        "spread": significant(spread_of(rates)),
+        "p50_ms": [one.percentile_ms(50) for one in rounds],
+        "p99_ms": [one.percentile_ms(99) for one in rounds],
+        **total([one.used for one in rounds]).detail(sum(one.operations for one in rounds)),
+    }

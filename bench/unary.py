@@ -1,13 +1,12 @@
 """`unary_commit_vs_echo`: unary commits a second over empty unary calls a second, on the same processes."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from bench.calls import EmptyCalls, UnaryCommits, Work
 from bench.client import Order
-from bench.cpu import total
-from bench.figures import Figure, figure_of, note, significant, spread_of
-from bench.load import Clients, Round, clients
+from bench.figures import Figure, figure_of, note
+from bench.load import Clients, Round, clients, detail_of
 from bench.seeding import seed
 from bench.stage import Stage
 
@@ -32,7 +31,7 @@ def measure_unary(stage: Stage) -> Iterator[Figure]:
     yield figure_of(
         "unary_commit_vs_echo",
         [one.rate / other.rate for other, one in pairs],
-        {**detail, "empty": _detail(empty), "commit": _detail(commits)},
+        {**detail, "empty": detail_of(empty), "commit": detail_of(commits)},
     )
 
 
@@ -46,14 +45,3 @@ def _pair(load: Clients, stage: Stage, each: int) -> tuple[Round, Round]:
     empty, commits = run(EmptyCalls(each)), run(UnaryCommits(each))
     note(f"… {empty.rate:.0f} empty calls/s, {commits.rate:.0f} unary commits/s")
     return empty, commits
-
-
-def _detail(rounds: Sequence[Round]) -> dict[str, Any]:
-    rates = [one.rate for one in rounds]
-    return {
-        "per_s": [significant(rate) for rate in rates],
-        "spread": significant(spread_of(rates)),
-        "p50_ms": [one.percentile_ms(50) for one in rounds],
-        "p99_ms": [one.percentile_ms(99) for one in rounds],
-        **total([one.used for one in rounds]).detail(sum(one.operations for one in rounds)),
-    }

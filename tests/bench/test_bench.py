@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TINY = ("--rounds=1", "--unary-commits=16", "--concurrent=8")
+TINY = ("--rounds=1", "--unary-commits=16", "--concurrent=8", "--batch-commits=64", "--batch-size=16")
+FIGURES = {"unary_commit_vs_echo", "batch_commit_vs_pgbench"}
 
 
 def test_every_figure_is_a_line_of_json(tmp_path: Path) -> None:
@@ -15,9 +16,9 @@ def test_every_figure_is_a_line_of_json(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bench", *TINY, f"--data={tmp_path}"]
     ran = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, check=False)
     # then it prints every figure, and leaves nothing behind
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stderr + ran.stdout
     figures = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert {figure["name"] for figure in figures} == {"unary_commit_vs_echo"}
+    assert {figure["name"] for figure in figures} == FIGURES
     for figure in figures:
         assert figure.keys() == {"name", "value", "spread", "detail"}
         assert figure["value"] > 0

@@ -1,0 +1,122 @@
+"""pgbench doing what one commit does, as ordinary statements in one transaction: what batches are held to."""
+
+import re
+import resource
+import subprocess
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import psycopg
+from psycopg.rows import dict_row
+
+from authority.embedded.account import account_for
+from authority.embedded.binaries import postgres_programs
+from bench.cpu import Groups, Used, Window
+from bench.figures import note
+from bench.installation import Installation
+
+_FIRST: Final = 100_000_000_000
+"""Numbers have twelve digits, as the last group of a UUID."""
+_THREADS: Final = 2
+_TPS: Final = re.compile(r"^tps = ([0-9.]+) \(without initial connection time\)$", re.MULTILINE)
+_COUNT: Final = "select count(*) from authority.memory_record where tenant = 'bench|pgbench'"
+
+
+class PgbenchFailed(Exception):
+    """pgbench did not do what it should. The message holds what it wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of one run."""
+
+    clients: int
+    transactions: int
+    tps: float
+    used: Used
+
+
+class Pgbench:
+    """Runs pgbench over rows of its own, another one in each transaction.
+
+    Made once the service has committed something: pgbench gets a copy of that to commit, and sends what was sent.
+    """
+
+    def __init__(self, installation: Installation, groups: Groups, rows: int) -> None:
+        """Makes so many rows."""
+        self._groups = groups
+        self._program = postgres_programs(account_for(installation.servers.postgres.folder)) / "pgbench"
+        self._url = installation.admin_url
+        self._committed = 0
+        with psycopg.connect(self._url, cursor_factory=psycopg.ClientCursor) as connection:
+            connection.execute(_sql("seed_tenant.sql"))
+            connection.execute(_sql("seed_rows.sql"), {"first": _FIRST, "last": _FIRST + rows - 1})
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute("vacuum analyze")
+            sample = connection.cursor(row_factory=dict_row).execute(_sql("sample.sql")).fetchone()
+            assert sample is not None
+        self._sent = {name: _text(value) for name, value in sample.items()}
+        note(f"… {rows} rows made for pgbench")
+
+    def run(self, clients: int, transactions: int) -> Ran:
+        """So many transactions by so many clients. Raises PgbenchFailed unless each of them committed."""
+        each = transactions // clients
+        window, before = Window(self._groups), _ended_children_seconds()
+        ended = subprocess.run(
+            self._command(clients, each), env=self._environment(), capture_output=True, text=True, check=False
+        )
+        used = window.end()
+        used = replace(used, by_group={**used.by_group, "clients": _ended_children_seconds() - before})
+        found = _TPS.search(ended.stdout)
+        if ended.returncode or found is None:
+            raise PgbenchFailed(ended.stdout + ended.stderr)
+        self._count(each * clients)
+        return Ran(clients, each * clients, float(found.group(1)), used)
+
+    def _command(self, clients: int, each: int) -> list[str]:
+        """No vacuum before, prepared statements, and what the service would be sent with each commit."""
+        given = {"first": _FIRST + self._committed, "each": each, "i": 0, **self._sent}
+        return [
+            str(self._program),
+            "--no-vacuum",
+            "--protocol=prepared",
+            f"--file={resources.files('bench').joinpath('sql', 'one_commit.sql')}",
+            f"--client={clients}",
+            f"--jobs={min(clients, _THREADS)}",
+            f"--transactions={each}",
+            *(f"--define={name}={value}" for name, value in given.items()),
+        ]
+
+    def _environment(self) -> dict[str, str]:
+        """Where to connect; the process list shows no password."""
+        url = urlsplit(self._url)
+        return {
+            "PGHOST": url.hostname or "",
+            "PGPORT": str(url.port),
+            "PGUSER": url.username or "",
+            "PGPASSWORD": url.password or "",
+            "PGDATABASE": url.path.removeprefix("/"),
+        }
+
+    def _count(self, more: int) -> None:
+        """Statements that find no row fail nowhere: what counts is what was written."""
+        self._committed += more
+        with psycopg.connect(self._url) as connection:
+            row = connection.execute(_COUNT).fetchone()
+        if row != (self._committed,):
+            raise PgbenchFailed(f"pgbench should have written {self._committed} records and wrote {row}")
+
+
+def _sql(name: str) -> bytes:
+    return resources.files("bench").joinpath("sql", name).read_bytes()
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - whatever a column holds
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
+
+
+def _ended_children_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
