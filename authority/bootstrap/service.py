@@ -23,6 +23,7 @@ from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.records import PostgresRecords
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
+from authority.postgres.revocations import PostgresRevocations
 from authority.redis.connection import connect, inspect_server
 from authority.redis.leases import RedisLeases
 from authority.redis.link import LinkSettings, RedisLink
@@ -49,6 +50,7 @@ from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
+from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
 
@@ -226,6 +228,7 @@ def _use_cases(
         verify_capability=VerifyCapability(admit, reader, capabilities, clock, here),
         commit=commit,
         commit_batch=CommitBatch(commit),
+        revoke_capability=RevokeCapability(admit, capabilities, PostgresRevocations(databases.issue), clock),
         get_receipt=GetReceipt(admit, reader, signer, receipts, clock),
         list_receipts=ListReceipts(admit, receipts, pages),
         get_key_set=GetKeySet(ring, here),

@@ -2,14 +2,19 @@
 
 from dataclasses import dataclass
 
+from authority.domain.capability import OpenedCapability
 from authority.domain.decision import DecisionOutcome, DecisionReceipt, SignedDecision
-from authority.domain.identity import HOLDER_KINDS, Caller, Principal, Right
+from authority.domain.identity import HOLDER_KINDS, Caller, Principal, PrincipalKind, Right
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace
 from authority.domain.references import Instant, PrincipalRef
 from authority.domain.refusal import Refusal, binding_mismatch, highest
 from authority.domain.validation import SignedValidation, ValidationOutcome, ValidationReceipt
+
+_UNDOES_A_REVOCATION = Refusal(
+    Reason.REVOKED, {"field": "request_id", "problem": "its capability was revoked; a new request_id asks for another"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,23 @@ def judge_holder(facts: IssuingFacts) -> Refusal | None:
     if not facts.holder_key_active:
         return Refusal(Reason.NOT_ALLOWED, {"field": "holder_key_id", "problem": "not an active key of the holder"})
     return None
+
+
+def may_revoke(caller: Caller, holder: PrincipalRef) -> bool:
+    """Whether the caller may withdraw a capability of this holder: as the holder, an admin, or whoever may issue."""
+    return caller.ref == holder or caller.principal.kind is PrincipalKind.ADMIN or caller.principal.may(Right.ISSUE)
+
+
+def judge_offer(
+    offer: OpenedCapability | Refusal, *, asked_before: bool, was_revoked: bool
+) -> OpenedCapability | Refusal:
+    """What a commit key without a live capability is answered: the offer, or the highest refusal.
+
+    `asked_before` says that the request id was answered before, `was_revoked` that a capability of the key was revoked.
+    Both together are REVOKED: a retry never undoes a revocation, however late it comes; a new request id asks anew.
+    """
+    revoked = _UNDOES_A_REVOCATION if asked_before and was_revoked else None
+    return highest((revoked, offer if isinstance(offer, Refusal) else None)) or offer
 
 
 def judge_receipts(

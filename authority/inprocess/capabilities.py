@@ -3,13 +3,13 @@
 from dataclasses import dataclass, replace
 
 from authority.domain.capability import OpenedCapability
-from authority.domain.issuing import IssuingFacts
+from authority.domain.issuing import IssuingFacts, judge_offer
 from authority.domain.plan import Claim
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.inprocess.tables import KeptCapability, Tables
-from authority.usecases.ports import IssuedCapability, RequestMark
+from authority.usecases.ports import CapabilityFate, IssuedCapability, RequestMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +50,18 @@ class InProcessCapabilities:
         standing = self._standing(mark, claim, now)
         if isinstance(standing, Refusal):
             return standing
-        issued = IssuedCapability(standing, replayed=True) if standing else self._keep(claim, offer)
+        issued = IssuedCapability(standing, replayed=True) if standing else self._keep(mark, claim, offer)
         if not isinstance(issued, Refusal):
             self.tables.answer(mark, claim)
         return issued
 
-    async def receipt_of(self, tenant: TenantRef, capability_id: str) -> str | None:
-        """The id of the receipt of the commit that consumed the capability."""
-        receipts = (kept for (of_tenant, _), kept in self.tables.receipts.items() if of_tenant == tenant)
-        return next((kept.stored.receipt_id for kept in receipts if kept.capability_id == capability_id), None)
+    async def fate_of(self, tenant: TenantRef, capability_id: str) -> CapabilityFate | None:
+        """What became of the capability."""
+        kept = self.tables.capabilities.get((tenant, capability_id))
+        if kept is None:
+            return None
+        receipt_id = self.tables.receipt_of_capability(tenant, capability_id)
+        return CapabilityFate(kept.claim.holder, receipt_id, kept.state == "revoked")
 
     def _standing(self, mark: RequestMark, claim: Claim, now: Instant) -> OpenedCapability | Refusal | None:
         """The live capability of the claim, or why its key or its request id stands for something else."""
@@ -75,7 +78,11 @@ class InProcessCapabilities:
         live = (kept.opened for kept in issued if kept.state == "issued" and now < kept.opened.terms.expire_time)
         return next(live, None)
 
-    def _keep(self, claim: Claim, offer: OpenedCapability | Refusal) -> IssuedCapability | Refusal:
+    def _keep(self, mark: RequestMark, claim: Claim, offer: OpenedCapability | Refusal) -> IssuedCapability | Refusal:
+        asked_before = self.tables.answered(mark, Claim) is not None
+        of_key = (kept for kept in self.tables.capabilities.values() if _is_of_key(kept.claim, claim))
+        was_revoked = any(kept.state == "revoked" for kept in of_key)
+        offer = judge_offer(offer, asked_before=asked_before, was_revoked=was_revoked)
         if isinstance(offer, Refusal):
             return offer
         committed = self.tables.heads[claim.tenant, offer.terms.proposal_id].receipt_id

@@ -133,7 +133,8 @@ def _judge_withdrawals(tables: Tables, terms: CommitCapability, facts: _Facts) -
     buried = tables.tombstones.get((terms.tenant, terms.memory_namespace, terms.content_digest), 0)
     outlived = facts.decision is not None and buried > facts.decision.receipt.sequence
     holder_revoked = facts.holder is not None and not facts.holder.is_active
-    return Refusal(Reason.REVOKED) if outlived or holder_revoked else None
+    revoked = facts.capability is not None and facts.capability.state == "revoked"
+    return Refusal(Reason.REVOKED) if outlived or holder_revoked or revoked else None
 
 
 def _judge_revision(terms: CommitCapability, facts: _Facts) -> Iterator[Refusal]:

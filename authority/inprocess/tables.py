@@ -11,7 +11,7 @@ from authority.domain.plan import Claim, StoredReceipt
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace, MemoryRecord
-from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import IssuerKey
 from authority.domain.validation import SignedValidation
@@ -49,11 +49,12 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class KeptCapability:
-    """An issued capability. `state` is issued, consumed or expired."""
+    """An issued capability. `state` is issued, consumed, expired or revoked."""
 
     opened: OpenedCapability
     claim: Claim
     state: str
+    revoke_time: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,11 @@ class Tables:
             for kept in self.receipts.values()
         )
         return next((stored for *key, stored in claims if tuple(key) == wanted), None)
+
+    def receipt_of_capability(self, tenant: TenantRef, capability_id: str) -> str | None:
+        """The id of the receipt of the commit that consumed the capability."""
+        receipts = (kept for (of_tenant, _), kept in self.receipts.items() if of_tenant == tenant)
+        return next((kept.stored.receipt_id for kept in receipts if kept.capability_id == capability_id), None)
 
     def living_records(self, tenant: TenantRef) -> Iterator[MemoryRecord]:
         """The tenant's records, in the order of their ids, whose decision no tombstone outlived."""

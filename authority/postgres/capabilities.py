@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from authority.domain.capability import OpenedCapability
-from authority.domain.issuing import IssuingFacts
+from authority.domain.issuing import IssuingFacts, judge_offer
 from authority.domain.plan import Claim
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
@@ -14,7 +14,7 @@ from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.decisions import open_validation, read_decision
 from authority.postgres.requests import claim_request
 from authority.postgres.sql import query
-from authority.usecases.ports import IssuedCapability, RequestMark, Statements
+from authority.usecases.ports import CapabilityFate, IssuedCapability, RequestMark, Statements
 
 _TRIES = 3
 
@@ -69,29 +69,38 @@ class PostgresCapabilities:
         """Answers with what the commit key already stands for, or else keeps the offer."""
 
         async def work(connection: Connection) -> IssuedCapability:
-            await claim_request(connection, mark, claim.idempotency_key, now)
+            asked_before = await claim_request(connection, mark, claim.idempotency_key, now) is not None
             for _ in range(_TRIES):
-                live = await self._standing(connection, claim, now)
+                live, was_revoked = await self._standing(connection, claim, now)
                 if live:
                     return IssuedCapability(live, replayed=True)
-                if isinstance(offer, Refusal):
-                    raise Refused(offer)
-                if await _insert(connection, claim, offer, now):
-                    await audit.append(connection, _issued(mark, offer, now))
-                    return IssuedCapability(offer, replayed=False)
+                offered = judge_offer(offer, asked_before=asked_before, was_revoked=was_revoked)
+                if isinstance(offered, Refusal):
+                    raise Refused(offered)
+                if await _insert(connection, claim, offered, now):
+                    await audit.append(connection, _issued(mark, offered, now))
+                    return IssuedCapability(offered, replayed=False)
                 # Another call issued for this key since we looked: the next look, a new snapshot, finds it.
             raise Refused(Refusal(Reason.CONTENTION))
 
         return await self.database.attempt(mark.tenant, work)
 
-    async def receipt_of(self, tenant: TenantRef, capability_id: str) -> str | None:
-        """The id of the receipt of the commit that consumed the capability."""
+    async def fate_of(self, tenant: TenantRef, capability_id: str) -> CapabilityFate | None:
+        """What became of the capability."""
         async with self.database.transaction(tenant, read_only=True) as connection:
-            found = await connection.fetchval(query("receipt_of_capability"), str(tenant), capability_id)
-        return str(found) if found else None
+            row = await connection.fetchrow(query("capability_fate"), str(tenant), capability_id)
+        if row is None:
+            return None
+        receipt_id = str(row["receipt_id"]) if row["receipt_id"] else None
+        return CapabilityFate(rows.principal_ref(row["holder"]), receipt_id, row["state"] == "revoked")
 
-    async def _standing(self, connection: Connection, claim: Claim, now: Instant) -> OpenedCapability | None:
-        """The live capability of the claim. Raises Refused when its key stands for something else, or is settled."""
+    async def _standing(
+        self, connection: Connection, claim: Claim, now: Instant
+    ) -> tuple[OpenedCapability | None, bool]:
+        """The live capability of the claim, and whether any of its key was revoked.
+
+        Raises Refused when its key stands for something else, or is settled.
+        """
         key = (str(claim.tenant), str(claim.holder), claim.idempotency_key)
         issued = await connection.fetch(query("capabilities_of_key"), *key)
         settled = await connection.fetchrow(query("receipt_by_idempotency_key"), *key)
@@ -100,14 +109,15 @@ class PostgresCapabilities:
             raise Refused(Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "commit_idempotency_key"}))
         if settled:
             raise Refused(Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": str(settled["receipt_id"])}))
+        was_revoked = any(row["state"] == "revoked" for row in issued)
         live = next((row for row in issued if row["state"] == "issued"), None)
         if live is None:
-            return None
+            return None, was_revoked
         if live["expire_time"] <= now:
             await connection.execute(query("expire_capability"), str(claim.tenant), live["capability_id"])
-            return None
+            return None, was_revoked
         opened = self.statements.open_capability(rows.statement(live))
-        return None if isinstance(opened, Refusal) else opened
+        return None if isinstance(opened, Refusal) else opened, was_revoked
 
 
 async def _insert(connection: Connection, claim: Claim, offer: OpenedCapability, now: Instant) -> bool:

@@ -46,6 +46,14 @@ class CapabilityServicer(CapabilityServiceServicer):
         answers = await self._use_cases.commit_batch(current_caller(), asked, deadline)
         return convert.batch_response(value_or_refuse(answers))
 
+    async def RevokeCapability(
+        self, request: pb.RevokeCapabilityRequest, context: Context
+    ) -> pb.RevokeCapabilityResponse:
+        """Withdraws a capability for ever."""
+        caller = current_caller()
+        asked = convert.revocation_request(caller, request)
+        return convert.revocation_response(value_or_refuse(await self._use_cases.revoke_capability(caller, asked)))
+
     async def GetCommitReceipt(
         self, request: pb.GetCommitReceiptRequest, context: Context
     ) -> pb.GetCommitReceiptResponse:

@@ -27,6 +27,7 @@ METHODS: dict[str, MethodKind] = {
     _CAPABILITIES + "VerifyCapability": MethodKind.READ,
     _CAPABILITIES + "CommitValidated": MethodKind.MUTATION,
     _CAPABILITIES + "BatchCommitValidated": MethodKind.MUTATION,
+    _CAPABILITIES + "RevokeCapability": MethodKind.MUTATION,
     _CAPABILITIES + "GetCommitReceipt": MethodKind.READ,
     _CAPABILITIES + "ListCommitReceipts": MethodKind.READ,
     _CAPABILITIES + "GetKeySet": MethodKind.OPEN,

@@ -18,10 +18,11 @@ from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
 from authority.usecases.issue import IssueRequest
 from authority.usecases.paging import Page, PageRequest
-from authority.usecases.ports import IssuedCapability, RecordedApproval, RecordedValidation
+from authority.usecases.ports import IssuedCapability, RecordedApproval, RecordedValidation, RevokedCapability
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
+from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.validate_proposal import ValidationRequest
 from authority.usecases.verify_capability import CapabilityVerdict
 
@@ -38,6 +39,7 @@ class UseCases:
     commit_batch: Callable[
         [Caller, Sequence[CommitRequest | Refusal], float], Awaitable[list[CommitAnswer | Refusal] | Refusal]
     ]
+    revoke_capability: Callable[[Caller, RevocationRequest], Awaitable[RevokedCapability | Refusal]]
     get_receipt: Callable[[Caller, ReceiptQuery], Awaitable[FoundReceipt | Refusal]]
     list_receipts: Callable[[Caller, str, PageRequest], Awaitable[Page[StoredReceipt] | Refusal]]
     get_key_set: Callable[[], Awaitable[PublishedKeySet]]

@@ -329,6 +329,16 @@ class IssuedCapability:
     replayed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class CapabilityFate:
+    """Whose a capability is and what became of it: neither consumed nor revoked, it may have expired."""
+
+    holder: PrincipalRef
+    receipt_id: str | None
+    """Of the commit that consumed it."""
+    is_revoked: bool
+
+
 class Capabilities(Protocol):
     """Keeps issued capabilities."""
 
@@ -351,12 +361,34 @@ class Capabilities(Protocol):
         """Keeps the offered capability, or answers with what its commit key already stands for.
 
         In order: IDEMPOTENCY_CONFLICT (request id or commit key used for another request), ALREADY_COMMITTED with
-        the receipt's id, the live capability of the same claim, the offered refusal, the offered capability.
+        the receipt's id, the live capability of the same claim, the higher of the offered refusal and REVOKED (the
+        request id was used before, and a capability of the key was revoked), the offered capability.
         """
         ...
 
-    async def receipt_of(self, tenant: TenantRef, capability_id: str) -> str | None:
-        """The id of the receipt of the commit that consumed the capability."""
+    async def fate_of(self, tenant: TenantRef, capability_id: str) -> CapabilityFate | None:
+        """What became of the capability; None when there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RevokedCapability:
+    """When a capability was revoked first, and whether that was before this call."""
+
+    revoke_time: Instant
+    replayed: bool
+
+
+class Revocations(Protocol):
+    """Withdraws what was issued, for ever. Each is a withdrawal: it excludes commits and is seen by every one after."""
+
+    async def revoke_capability(
+        self, mark: RequestMark, capability_id: str, now: Instant
+    ) -> RevokedCapability | Refusal:
+        """Revokes a capability that is issued or expired; one that is revoked already answers with its first time.
+
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, ALREADY_COMMITTED with the receipt's id.
+        """
         ...
 
 

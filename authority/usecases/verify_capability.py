@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from authority.domain.capability import Presentation
 from authority.domain.identity import Caller
-from authority.domain.refusal import Refusal, malformed
+from authority.domain.reasons import Reason
+from authority.domain.refusal import Refusal, highest, malformed
 from authority.domain.statement import KeyPurpose, Statement
 from authority.domain.verify import Here, verify
 from authority.usecases.admit import Admit
@@ -13,9 +14,9 @@ from authority.usecases.ports import Capabilities, Clock, Statements
 
 @dataclass(frozen=True, slots=True)
 class CapabilityVerdict:
-    """What the capability's own terms say: `refusal` is None when they allow the presentation.
+    """`refusal` is None when the capability's own terms allow the presentation and it is not revoked.
 
-    `receipt_id` names the commit that consumed it, told only inside the capability's tenant.
+    `receipt_id` names the commit that consumed it. That, and the revocation, are told inside its tenant alone.
     """
 
     refusal: Refusal | None
@@ -24,7 +25,7 @@ class CapabilityVerdict:
 
 @dataclass(frozen=True, slots=True)
 class VerifyCapability:
-    """The verdict is data; only a call that cannot be judged is refused. Live state is judged at commit."""
+    """The verdict is data; only a call that cannot be judged is refused. Other live state is judged at commit."""
 
     admit: Admit
     statements: Statements
@@ -50,7 +51,9 @@ class VerifyCapability:
             statement, KeyPurpose.CAPABILITY, terms.tenant, terms.memory_namespace
         )
         verdict = verify(capability, signature_refusal, presentation, None, self.here, self.clock.now())
-        consumed_by = None
-        if terms.tenant == caller.tenant and not signature_refusal:
-            consumed_by = await self.capabilities.receipt_of(caller.tenant, terms.capability_id)
-        return CapabilityVerdict(verdict if isinstance(verdict, Refusal) else None, consumed_by or "")
+        refusal = verdict if isinstance(verdict, Refusal) else None
+        if terms.tenant != caller.tenant or signature_refusal:
+            return CapabilityVerdict(refusal, "")
+        fate = await self.capabilities.fate_of(caller.tenant, terms.capability_id)
+        revoked = Refusal(Reason.REVOKED) if fate and fate.is_revoked else None
+        return CapabilityVerdict(highest((refusal, revoked)), (fate and fate.receipt_id) or "")

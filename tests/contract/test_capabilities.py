@@ -1,6 +1,8 @@
 """The port `Capabilities`: what every store keeps to."""
 
 import asyncio
+from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
@@ -10,8 +12,8 @@ from authority.domain.issuing import IssuingFacts
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef
 from authority.domain.refusal import Refusal
-from authority.usecases.ports import Capabilities
-from tests.world.world import NAMESPACE, PERMIT_ALL, Allowed, Person, World, must, reason_of
+from authority.usecases.ports import Capabilities, CapabilityFate
+from tests.world.world import NAMESPACE, PERMIT_ALL, Allowed, Issued, Person, World, must, reason_of
 
 LIFETIME_MS = limits.CAPABILITY_LIFETIME_DEFAULT_MS
 
@@ -167,7 +169,7 @@ async def test_of_many_that_ask_at_once_for_one_key_and_other_things_one_gets_it
     assert reasons.count(Reason.IDEMPOTENCY_CONFLICT) == 3
 
 
-# --- the receipt that consumed one ------------------------------------------------------------------------------------
+# --- what became of one -----------------------------------------------------------------------------------------------
 
 
 async def test_a_capability_names_its_receipt_once_it_is_consumed_and_in_its_tenant_alone(
@@ -175,10 +177,78 @@ async def test_a_capability_names_its_receipt_once_it_is_consumed_and_in_its_ten
 ) -> None:
     neighbour, issued = await world.neighbour(), await world.issued()
     capability_id = issued.capability.terms.capability_id
-    assert await capabilities.receipt_of(world.tenant, capability_id) is None
+    live = CapabilityFate(world.service.ref, receipt_id=None, is_revoked=False)
+    assert await capabilities.fate_of(world.tenant, capability_id) == live
     answer = must(await world.commit(issued))
-    assert await capabilities.receipt_of(world.tenant, capability_id) == answer.receipt.receipt_id
-    assert await capabilities.receipt_of(neighbour.tenant, capability_id) is None
+    consumed = replace(live, receipt_id=answer.receipt.receipt_id)
+    assert await capabilities.fate_of(world.tenant, capability_id) == consumed
+    assert await capabilities.fate_of(neighbour.tenant, capability_id) is None
+    assert await capabilities.fate_of(world.tenant, str(UUID(int=0))) is None
+
+
+async def test_a_revoked_capability_is_known_as_one(world: World, capabilities: Capabilities) -> None:
+    issued = await world.issued()
+    must(await world.revoke(issued))
+    fate = await capabilities.fate_of(world.tenant, issued.capability.terms.capability_id)
+    assert fate == CapabilityFate(world.service.ref, receipt_id=None, is_revoked=True)
+
+
+# --- after a revocation -----------------------------------------------------------------------------------------------
+
+
+async def test_a_retry_never_undoes_a_revocation_and_a_new_request_asks_anew(world: World) -> None:
+    # given a key asked for by two requests, and its capability revoked
+    ground = await world.allowed()
+    first = must(await world.issue(ground, "k", request_id="r1"))
+    must(await world.issue(ground, "k", request_id="r2"))
+    must(await world.revoke(Issued(ground, first.capability, world.service)))
+
+    # when either comes again, however late, then it is told that
+    for request_id in ("r1", "r2", "r1"):
+        refused = await world.issue(ground, "k", request_id=request_id)
+        assert reason_of(refused) is Reason.REVOKED
+
+    # and a new request gets a new capability of the same key, which can be committed
+    second = must(await world.issue(ground, "k", request_id="r3"))
+    assert not second.replayed
+    assert second.capability.terms.capability_id != first.capability.terms.capability_id
+
+    # and while that lives it answers the old ones as well, which keep nothing for afterwards
+    again = must(await world.issue(ground, "k", request_id="r1"))
+    assert (again.capability, again.replayed) == (second.capability, True)
+    world.authority.clock.advance(LIFETIME_MS)
+    assert reason_of(await world.issue(ground, "k", request_id="r1")) is Reason.REVOKED
+    third = must(await world.issue(ground, "k", request_id="r4"))
+    must(await world.commit(Issued(ground, third.capability, world.service)))
+
+
+async def test_of_a_revocation_and_another_refusal_the_higher_answers_a_retry(world: World) -> None:
+    # given a revoked capability, when policy changes, then a retry is told of that, which stands higher
+    ground = await world.allowed()
+    first = must(await world.issue(ground, "k", request_id="r"))
+    must(await world.revoke(Issued(ground, first.capability, world.service)))
+    await change_policy(world)
+    assert reason_of(await world.issue(ground, "k", request_id="r")) is Reason.POLICY_DENIED
+
+
+async def test_a_settled_key_answers_before_a_revocation(world: World) -> None:
+    # given a key whose first capability was revoked and whose second was committed
+    ground = await world.allowed()
+    first = must(await world.issue(ground, "k", request_id="r"))
+    must(await world.revoke(Issued(ground, first.capability, world.service)))
+    second = must(await world.issue(ground, "k"))
+    answer = must(await world.commit(Issued(ground, second.capability, world.service)))
+
+    # when the first request comes again, then it is told of the receipt
+    settled = Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": answer.receipt.receipt_id})
+    assert await world.issue(ground, "k", request_id="r") == settled
+
+
+async def test_a_revoked_capability_leaves_its_key_to_its_fingerprint(world: World) -> None:
+    issued, other = await world.issued(key="k"), await world.allowed()
+    must(await world.revoke(issued))
+    conflict = Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "commit_idempotency_key"})
+    assert await world.issue(other, "k") == conflict
 
 
 # --- facts -----------------------------------------------------------------------------------------------------------

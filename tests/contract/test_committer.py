@@ -13,6 +13,7 @@ from authority.domain.record import MemoryRecord
 from authority.domain.references import DAY, MINUTE, after
 from authority.domain.refusal import Refusal, binding_mismatch
 from authority.domain.statement import KeyPurpose
+from authority.usecases.ports import CapabilityFate
 from tests.world.world import NAMESPACE, PERMIT_ALL, World, all_are, must, reason_of
 
 
@@ -30,7 +31,8 @@ async def test_a_commit_writes_a_receipt_a_record_and_an_event_and_consumes_its_
     assert await world.counts() == all_are(1)
     store, terms = world.authority.store, issued.capability.terms
     assert await store.receipts.by_receipt(world.tenant, plan.receipt_id) == outcome.receipt
-    assert await store.capabilities.receipt_of(world.tenant, terms.capability_id) == plan.receipt_id
+    fate = await store.capabilities.fate_of(world.tenant, terms.capability_id)
+    assert fate == CapabilityFate(terms.holder, plan.receipt_id, is_revoked=False)
     proposal = await store.proposals.get(world.tenant, terms.proposal_id, 0)
     assert proposal == replace(issued.ground.proposal, state=ProposalState.COMMITTED)
 

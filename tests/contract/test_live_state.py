@@ -91,6 +91,10 @@ async def holder_revoked(case: Case) -> None:
     await world.authority.store.administration.revoke_principal(world.tenant, world.service.ref, world.now())
 
 
+async def capability_revoked(case: Case) -> None:
+    must(await case.world.revoke(case.issued))
+
+
 async def policy_changed(case: Case) -> None:
     world, version = case.world, await case.world.load(PERMIT_ALL)
     await world.authority.store.administration.activate_policy(world.tenant, NAMESPACE, version, world.now())
@@ -128,6 +132,7 @@ WITHDRAWALS: dict[str, tuple[Cause, Reason]] = {
     "the decision's issuer key": (issuer_key_revoked(KeyPurpose.DECISION), Reason.KEY_REVOKED),
     "the holder's key": (holder_key_revoked, Reason.KEY_REVOKED),
     "the holder": (holder_revoked, Reason.REVOKED),
+    "the capability itself": (capability_revoked, Reason.REVOKED),
     "the content, by a tombstone": (content_withdrawn, Reason.REVOKED),
     "the policy, i12": (policy_changed, Reason.POLICY_DENIED),
     "the revision, by a newer one": (superseded, Reason.NOT_VALIDATED),
@@ -319,6 +324,7 @@ policy changed                     POLICY_DENIED
 not yet valid (carried)            NOT_YET_VALID
 a day passed                       EXPIRED
 holder revoked                     REVOKED
+capability revoked                 REVOKED
 revision superseded                NOT_VALIDATED
 approval revoked                   APPROVAL_REQUIRED
 committed under another key        ALREADY_COMMITTED
@@ -336,6 +342,7 @@ CAUSES: dict[str, Cause] = {
     "not yet valid (carried)": carried(Reason.NOT_YET_VALID),
     "a day passed": time_passed(DAY),
     "holder revoked": holder_revoked,
+    "capability revoked": capability_revoked,
     "revision superseded": superseded,
     "approval revoked": decided(ApprovalVerdict.REVOKE),
     "committed under another key": committed_under_another_key,
@@ -345,8 +352,9 @@ LINES = [tuple(part.strip() for part in (line[:35], line[35:])) for line in PREC
 NEVER_TOGETHER = [
     {"revision superseded", "committed under another key"},
     {"approval revoked", "committed under another key"},
+    {"capability revoked", "capability unknown"},
 ]
-"""A committed proposal has neither further revisions nor further decisions."""
+"""A committed proposal has neither further revisions nor further decisions; what is unknown cannot be revoked."""
 
 
 def pairs() -> list[tuple[str, str, str]]:

@@ -469,3 +469,11 @@ def test_a_capability_without_a_holder_is_its_callers(run: Run, data: Path) -> N
     caller = Credentials.from_file(data / "credentials" / "harbour-books-service.json")
     assert says["holder"] == {"namespace": caller.principal.namespace, "id": caller.principal.id}
     assert (says["holder_key"], says["audience"]) == (caller.key_id, caller.audience)
+
+    # And its caller can take it back, once for ever
+    named = {"capability_id": issued.document["capability_id"]}
+    first, again = [called(run, "RevokeCapability", "service", named).document for _ in range(2)]
+    assert (first.get("replayed", False), again["replayed"]) == (False, True)
+    assert first["revoke_time"] == again["revoke_time"]
+    refused = called(run, "RevokeCapability", "agent", named)
+    assert (refused.code, "NOT_FOUND" in refused.err) == (1, True)

@@ -5,7 +5,7 @@ from importlib import resources
 
 from tests.integration.postgres.constraints import TRIPS
 
-_NAMED = re.compile(r"^\s*(?:constraint|create unique index) (\w+)", re.MULTILINE)
+_NAMED = re.compile(r"^\s*(?:(?:add )?constraint|create unique index) (\w+)", re.MULTILINE)
 
 
 def migrations() -> str:

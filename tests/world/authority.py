@@ -29,6 +29,7 @@ from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
+from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
 from capability_authority.offline import KeySet
@@ -52,6 +53,7 @@ class UseCases:
     verify_capability: VerifyCapability
     commit: Commit
     commit_batch: CommitBatch
+    revoke_capability: RevokeCapability
     get_proposal: GetProposal
     list_proposals: ListProposals
     get_receipt: GetReceipt
@@ -114,6 +116,7 @@ class Authority:
             commit_batch=CommitBatch(commit),
             get_proposal=GetProposal(admit, store.proposals),
             list_proposals=ListProposals(admit, store.proposals, pages),
+            revoke_capability=RevokeCapability(admit, store.capabilities, store.revocations, clock),
             get_receipt=GetReceipt(admit, reader, signer, store.receipts, clock),
             list_receipts=ListReceipts(admit, store.receipts, pages),
             get_record=GetRecord(admit, store.records, clock),

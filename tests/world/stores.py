@@ -16,6 +16,7 @@ from authority.inprocess.receipts import InProcessReceipts
 from authority.inprocess.records import InProcessRecords
 from authority.inprocess.registry import InProcessIssuerKeys, InProcessRegistry
 from authority.inprocess.reviews import InProcessApprovals, InProcessValidations
+from authority.inprocess.revocations import InProcessRevocations
 from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
 from authority.postgres.administration import PostgresAdministration
@@ -28,6 +29,7 @@ from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.records import PostgresRecords
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
+from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.usecases.administer import Administration
 from authority.usecases.ports import (
@@ -40,6 +42,7 @@ from authority.usecases.ports import (
     Receipts,
     Records,
     Registry,
+    Revocations,
     Statements,
     StreamNonces,
     Validations,
@@ -80,6 +83,7 @@ class Store:
     approvals: Approvals
     decisions: Decisions
     capabilities: Capabilities
+    revocations: Revocations
     committer: Committer
     receipts: Receipts
     records: Records
@@ -143,6 +147,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         approvals=InProcessApprovals(tables),
         decisions=InProcessDecisions(tables),
         capabilities=InProcessCapabilities(tables),
+        revocations=InProcessRevocations(tables),
         committer=InProcessCommitter(tables, clock),
         receipts=InProcessReceipts(tables),
         records=InProcessRecords(tables),
@@ -164,6 +169,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         approvals=PostgresApprovals(proposing),
         decisions=PostgresDecisions(issuing, statements, clock),
         capabilities=PostgresCapabilities(issuing, statements),
+        revocations=PostgresRevocations(issuing),
         committer=PostgresCommitter(databases[Power.COMMIT], clock, settings),
         receipts=PostgresReceipts(reading),
         records=PostgresRecords(reading),

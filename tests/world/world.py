@@ -28,7 +28,14 @@ from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
 from authority.usecases.issue import IssueRequest
-from authority.usecases.ports import IssuedCapability, RecordedApproval, RecordedValidation, RequestMark
+from authority.usecases.ports import (
+    IssuedCapability,
+    RecordedApproval,
+    RecordedValidation,
+    RequestMark,
+    RevokedCapability,
+)
+from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.validate_proposal import ValidationRequest
 from capability_authority.offline import PrivateKey
 from tests.world.authority import HERE, Authority
@@ -350,6 +357,14 @@ class World:
             for one in batch
         ]
         return await self.authority.do.commit_batch((by or self.service).calls(), requests, deadline)
+
+    async def revoke(
+        self, issued: Issued, *, by: Person | None = None, request_id: str | None = None
+    ) -> RevokedCapability | Refusal:
+        """RevokeCapability, by the holder."""
+        by, capability_id = by or issued.holder, issued.capability.terms.capability_id
+        request = RevocationRequest(self.mark(by, request_id, "revoke", capability_id), capability_id)
+        return await self.authority.do.revoke_capability(by.calls(), request)
 
     # --- however many calls it takes ----------------------------------------------------------------------------------
 

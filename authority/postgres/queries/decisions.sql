@@ -35,8 +35,19 @@ for update
 -- name: expire_capability
 update authority.capability set state = 'expired' where tenant = $1 and capability_id = $2 and state = 'issued'
 
--- name: receipt_of_capability
-select receipt_id from authority.commit_receipt where tenant = $1 and capability_id = $2
+-- name: capability_fate
+-- Whose the capability is and what became of it.
+select holder, state, receipt_id from authority.capability where tenant = $1 and capability_id = $2
+
+-- name: lock_capability
+-- What is to be revoked, locked.
+select state, receipt_id, revoke_time
+from authority.capability where tenant = $1 and capability_id = $2
+for update
+
+-- name: revoke_capability
+update authority.capability set state = 'revoked', revoke_time = $3
+where tenant = $1 and capability_id = $2 and state in ('issued', 'expired')
 
 -- name: receipt_of_proposal
 select receipt_id from authority.commit_receipt where tenant = $1 and proposal_id = $2

@@ -17,7 +17,8 @@ from authority.rpc.errors import to_status
 from authority.rpc.refused import Refused
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.issue import IssueRequest
-from authority.usecases.ports import IssuedCapability
+from authority.usecases.ports import IssuedCapability, RevokedCapability
+from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.verify_capability import CapabilityVerdict
 from capability_authority.v1 import capability_service_pb2 as pb
 
@@ -128,3 +129,14 @@ def commit_response(answer: CommitAnswer) -> pb.CommitValidatedResponse:
         replayed=answer.replayed,
         attestation=optional_statement_message(answer.attestation),
     )
+
+
+def revocation_request(caller: Caller, request: pb.RevokeCapabilityRequest) -> RevocationRequest:
+    """Which capability to withdraw."""
+    capability_id = values.uuid(request.capability_id, "capability_id")
+    return RevocationRequest(request_mark(caller, request), capability_id)
+
+
+def revocation_response(revoked: RevokedCapability) -> pb.RevokeCapabilityResponse:
+    """When it was revoked first."""
+    return pb.RevokeCapabilityResponse(revoke_time=timestamp_message(revoked.revoke_time), replayed=revoked.replayed)

@@ -270,6 +270,14 @@ class CapabilityServicer(CapabilityServiceServicer):
         self._state.receipts[terms.commit_idempotency_key] = response
         return response
 
+    async def RevokeCapability(
+        self, request: capability_pb.RevokeCapabilityRequest, context: Context
+    ) -> capability_pb.RevokeCapabilityResponse:
+        """Remembers the id."""
+        replayed = request.capability_id in self._state.revoked
+        self._state.revoked.add(request.capability_id)
+        return capability_pb.RevokeCapabilityResponse(revoke_time=timestamp(NOW_MS), replayed=replayed)
+
     async def GetCommitReceipt(
         self, request: capability_pb.GetCommitReceiptRequest, context: Context
     ) -> capability_pb.GetCommitReceiptResponse:

@@ -32,6 +32,7 @@ class State:
         self.old_keys: list[capability_pb.GetKeySetResponse.Key] = []
         self.proposals: dict[str, proposal_pb.Proposal] = {}
         self.receipts: dict[str, capability_pb.CommitValidatedResponse] = {}
+        self.revoked: set[str] = set()
         self.records: dict[str, memory_pb.MemoryRecord] = {}
         self.outcome: types.DecisionOutcome.ValueType = types.DECISION_OUTCOME_ALLOW
         self.refused_items: defaultdict[str, deque[Refusal]] = defaultdict(deque)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from capability_authority import CapabilityAuthority, Credentials
-from capability_authority.client import NotFound, Reference, Revision, UnknownRpc
+from capability_authority.client import NotFound, Reference, Revision, Revocation, UnknownRpc
 from capability_authority.offline import parse_statement, to_wire, verify_receipt
 from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, GetKeySetResponse
 from capability_authority.v1.memory_service_pb2 import GetMemoryRecordRequest, GetMemoryRecordResponse
@@ -19,6 +19,7 @@ from capability_authority.v1.types_pb2 import (
 )
 from tests.integration.client.exchange import CONTENT, CONTENT_BYTES, issued
 from tests.integration.client.small_authority import SmallAuthority
+from tests.integration.client.state import NOW_MS
 
 
 async def test_a_proposal_becomes_a_record_with_a_receipt_that_verifies_offline(client: CapabilityAuthority) -> None:
@@ -69,6 +70,17 @@ async def test_a_verdict_is_an_answer_and_names_the_term(client: CapabilityAutho
         {"term": "content_digest"},
     )
     assert (await client.verify(capability)).granted
+
+
+async def test_a_capability_is_revoked_by_itself_its_statement_or_its_id(client: CapabilityAuthority) -> None:
+    capability = await issued(client)
+
+    first = await client.revoke(capability)
+    others = [await client.revoke(capability.statement), await client.revoke(capability.capability_id)]
+
+    at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+    assert first == Revocation(at, replayed=False)
+    assert others == [Revocation(at, replayed=True)] * 2
 
 
 async def test_a_receipt_is_found_by_each_of_its_names(client: CapabilityAuthority) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import asyncpg
 import pytest
 
+from authority.domain import limits
 from authority.domain.plan import Committed
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
@@ -34,8 +35,9 @@ async def untouched(world: World, issued: Issued) -> bool:
     store, terms = world.authority.store, issued.capability.terms
     proposal = await store.proposals.get(world.tenant, terms.proposal_id, 0)
     assert proposal
-    consumed_by = await store.capabilities.receipt_of(world.tenant, terms.capability_id)
-    return proposal.state is ProposalState.VALIDATED and consumed_by is None
+    fate = await store.capabilities.fate_of(world.tenant, terms.capability_id)
+    assert fate
+    return proposal.state is ProposalState.VALIDATED and fate.receipt_id is None
 
 
 # --- a commit ---------------------------------------------------------------------------------------------------------
@@ -90,7 +92,7 @@ async def registered(world: World) -> object:
     )
 
 
-async def made(world: World) -> object:
+async def made(world: World, issued: Issued) -> object:
     """Everything a caller's request may change."""
     page = await world.authority.store.proposals.page(
         world.tenant, memory_namespace=NAMESPACE, state=None, proposer=None, after="", size=50
@@ -98,7 +100,8 @@ async def made(world: World) -> object:
     validations = [
         await world.authority.store.proposals.newest_validation(world.tenant, it.revision.proposal_id, 1) for it in page
     ]
-    return page, validations
+    fate = await world.authority.store.capabilities.fate_of(world.tenant, issued.capability.terms.capability_id)
+    return page, validations, fate
 
 
 ACTS: dict[str, Callable[[World, Issued], Awaitable[object]]] = {
@@ -107,6 +110,7 @@ ACTS: dict[str, Callable[[World, Issued], Awaitable[object]]] = {
     "approve": lambda world, issued: world.approve(issued.ground.proposal, request_id="r"),
     "decide": lambda world, issued: world.decide(issued.ground.proposal, request_id="r"),
     "issue": lambda world, issued: world.issue(issued.ground, "another", request_id="r"),
+    "revoke a capability": lambda world, issued: world.revoke(issued, request_id="r"),
     "revoke a principal": lambda world, _: world.authority.store.administration.revoke_principal(
         world.tenant, world.agent.ref, world.now()
     ),
@@ -128,12 +132,12 @@ async def test_g15_what_cannot_be_audited_does_not_happen(
     # given an audit log that takes nothing
     issued = await world.issued()
     await world.load(PERMIT_ALL)
-    before = (await registered(world), await made(world))
+    before = (await registered(world), await made(world, issued))
     async with trigger(superuser, "audit_event", failing("53100")):
         # when anything is changed, then it fails, and nothing is changed
         with pytest.raises(DependencyUnavailable):
             await act(world, issued)
-        assert (await registered(world), await made(world)) == before
+        assert (await registered(world), await made(world, issued)) == before
 
     # and the same request may come again
     assert not isinstance(await act(world, issued), Refusal)
@@ -174,6 +178,32 @@ async def test_every_change_is_audited_once(world: World, superuser: Superuser) 
         ("policy.decide", "test|service", f"{proposal_id}:1", "", "allow"),
         ("capability.issue", "test|service", issued.capability.terms.capability_id, "", "issued"),
         ("memory.commit", "test|service", record, "issued", "consumed"),
+    ]
+
+
+async def test_a_revocation_is_audited_once_with_the_state_before(world: World, superuser: Superuser) -> None:
+    # given a live capability, and one that expired and gave way to another
+    live, expired = await world.issued(), await world.issued(key="k")
+    world.authority.clock.advance(limits.CAPABILITY_LIFETIME_DEFAULT_MS)
+    await world.issued_on(expired.ground, key="k")
+    world.authority.clock.advance(-limits.CAPABILITY_LIFETIME_DEFAULT_MS)
+    before = await audit_events(superuser, world)
+
+    # when each is revoked by two requests, of which one is made twice
+    for name, issued in (("live", live), ("expired", expired)):
+        for request_id in (f"{name}-1", f"{name}-1", f"{name}-2"):
+            must(await world.revoke(issued, by=world.admin, request_id=request_id))
+
+    # then each is told once, by whom, and what it was before
+    rows = await superuser.fetch(
+        "select kind, actor, subject, previous_state, next_state from authority.audit_event where tenant = $1"
+        " order by event_id offset $2",
+        str(world.tenant),
+        before,
+    )
+    assert [tuple(row) for row in rows] == [
+        ("capability.revoke", "test|admin", live.capability.terms.capability_id, "issued", "revoked"),
+        ("capability.revoke", "test|admin", expired.capability.terms.capability_id, "expired", "revoked"),
     ]
 
 

@@ -34,7 +34,7 @@ authority_propose    insert  request proposal_head proposal validation_receipt a
 authority_propose    update  proposal_head(current_revision,state)
 authority_issue      select  known stream_nonce
 authority_issue      insert  request decision_receipt capability audit_event stream_nonce
-authority_issue      update  capability(state)
+authority_issue      update  capability(state,revoke_time)
 authority_issue      delete  stream_nonce
 authority_read       select  known
 authority_relay      select  outbox

@@ -31,6 +31,10 @@ async def change_policy(world: World, issued: Issued) -> None:
     await world.authority.store.administration.activate_policy(world.tenant, NAMESPACE, version, world.now())
 
 
+async def revoke_capability(world: World, issued: Issued) -> None:
+    must(await world.revoke(issued))
+
+
 async def revoke_issuer_key(world: World, issued: Issued) -> None:
     key_id = issued.capability.statement.key_id
     await world.authority.store.administration.revoke_issuer_key(key_id, None, world.now())
@@ -55,6 +59,7 @@ async def set_mode(world: World, issued: Issued) -> None:
 WITHDRAWALS: dict[str, tuple[Withdrawal, Reason]] = {
     "holder": (revoke_holder, Reason.REVOKED),
     "holder key": (revoke_holder_key, Reason.KEY_REVOKED),
+    "capability": (revoke_capability, Reason.REVOKED),
     "policy": (change_policy, Reason.POLICY_DENIED),
     "issuer key": (revoke_issuer_key, Reason.KEY_REVOKED),
     "approval": (revoke_approval, Reason.APPROVAL_REQUIRED),
@@ -155,7 +160,9 @@ async def test_a_neighbours_commit_does_not_wait(world: World, superuser: Superu
         assert isinstance(await neighbour.carry_out(neighbour.plan(theirs)), Committed)
 
 
-@pytest.mark.parametrize("name", ["holder", "holder key", "approval", "revision, by a person", "superseding"])
+@pytest.mark.parametrize(
+    "name", ["holder", "holder key", "capability", "approval", "revision, by a person", "superseding"]
+)
 async def test_i11_nothing_lands_after_a_withdrawal_was_acknowledged(world: World, name: str) -> None:
     # given commits and withdrawals of what they rest on, which race
     withdraw = supersede if name == "superseding" else WITHDRAWALS[name][0]

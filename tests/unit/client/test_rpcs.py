@@ -19,6 +19,7 @@ def test_every_rpc_is_known_once_with_its_messages() -> None:
         "IssueCapability",
         "CommitValidated",
         "BatchCommitValidated",
+        "RevokeCapability",
     }
     assert {rpc.name for rpc in RPCS.values() if not rpc.needs_proof} == {"GetKeySet"}
     for name, rpc in RPCS.items():

@@ -7,7 +7,7 @@ import pytest
 
 from authority.domain.decision import COMMIT_ACTION, DecisionOutcome, DecisionReceipt, SignedDecision
 from authority.domain.identity import Caller, Principal, PrincipalKind, Proof, Right
-from authority.domain.issuing import IssuingFacts, judge_caller, judge_holder, judge_receipts
+from authority.domain.issuing import IssuingFacts, judge_caller, judge_holder, judge_offer, judge_receipts, may_revoke
 from authority.domain.proposal import (
     MemoryType,
     ProposalRevision,
@@ -231,6 +231,35 @@ def test_a_holder_that_may_not_commit_is_told_only_that() -> None:
     refused = judge_caller(caller(HOLDER, PrincipalKind.SERVICE, ALL_RIGHTS - {Right.COMMIT}), HOLDER)
 
     assert refused == Refusal(Reason.NOT_ALLOWED, {"right": "commit"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "rights", "may"),
+    [
+        (PrincipalKind.SERVICE, frozenset({Right.ISSUE}), True),
+        (PrincipalKind.USER, frozenset({Right.ISSUE}), True),
+        (PrincipalKind.ADMIN, frozenset(), True),
+        (PrincipalKind.SERVICE, ALL_RIGHTS - {Right.ISSUE}, False),
+        (PrincipalKind.AGENT, ALL_RIGHTS, False),
+        (PrincipalKind.MODEL, ALL_RIGHTS, False),
+    ],
+)
+def test_the_holder_an_admin_and_whoever_may_issue_may_revoke(
+    kind: PrincipalKind, rights: frozenset[Right], *, may: bool
+) -> None:
+    assert may_revoke(caller(PrincipalRef("workload", "other"), kind, rights), HOLDER) is may
+    assert may_revoke(caller(HOLDER, PrincipalKind.SERVICE, frozenset()), HOLDER)
+
+
+def test_a_retry_after_a_revocation_is_revoked_unless_something_higher_answers() -> None:
+    denied, committed = Refusal(Reason.POLICY_DENIED), Refusal(Reason.ALREADY_COMMITTED)
+
+    undone = judge_offer(committed, asked_before=True, was_revoked=True)
+    assert isinstance(undone, Refusal)
+    assert undone.reason is Reason.REVOKED
+    assert judge_offer(denied, asked_before=True, was_revoked=True) is denied
+    for asked_before, was_revoked in ((True, False), (False, True), (False, False)):
+        assert judge_offer(committed, asked_before=asked_before, was_revoked=was_revoked) is committed
 
 
 @pytest.mark.parametrize("kind", [PrincipalKind.AGENT, PrincipalKind.MODEL])

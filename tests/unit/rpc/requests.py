@@ -130,6 +130,10 @@ RPCS: dict[str, Rpc] = {
         ),
         lambda request: capabilities.commit_request(request, DEADLINE),  # type: ignore[arg-type] # the RPC's own type
     ),
+    "RevokeCapability": Rpc(
+        capability_service_pb2.RevokeCapabilityRequest(request_id="r1", capability_id=UUID),
+        _with_caller(capabilities.revocation_request),
+    ),
     "GetCommitReceipt": Rpc(
         capability_service_pb2.GetCommitReceiptRequest(receipt_id=UUID), _alone(receipts.receipt_query)
     ),

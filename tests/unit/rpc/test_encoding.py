@@ -21,7 +21,7 @@ from authority.domain.verify import Here
 from authority.rpc.convert import capabilities, keys, memory, policies, proposals, receipts
 from authority.usecases.commit import CommitAnswer
 from authority.usecases.paging import Page
-from authority.usecases.ports import IssuedCapability, RecordedApproval, RecordedValidation
+from authority.usecases.ports import IssuedCapability, RecordedApproval, RecordedValidation, RevokedCapability
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt
@@ -106,6 +106,15 @@ def test_instants_that_are_not_set_are_not_sent() -> None:
     endless = replace(RECORD, valid_from_time=None, valid_until_time=None, expire_time=None)
 
     assert _unset(memory.record_message(endless)) == {"valid_from_time", "valid_until_time", "expire_time"}
+
+
+def test_a_revocation_is_sent_with_its_time() -> None:
+    message = capabilities.revocation_response(RevokedCapability(Instant(1_001), replayed=True))
+
+    assert MessageToDict(message, preserving_proto_field_name=True) == {
+        "revoke_time": "1970-01-01T00:00:01.001Z",
+        "replayed": True,
+    }
 
 
 def test_statements_are_sent_byte_for_byte() -> None:

@@ -60,6 +60,14 @@ CommitValidated   | presentation { evidence_digests: " sha256:%(64)" } | MALFORM
 CommitValidated   | presentation { commit_idempotency_key: "" }     | MALFORMED presentation.commit_idempotency_key
 CommitValidated | presentation { commit_idempotency_key: "%(129)" } | LIMIT_EXCEEDED presentation.commit_idempotency_key
 CommitValidated   | upstream_envelope_json: "{}"                    | MALFORMED upstream_envelope_json
+RevokeCapability  | request_id: ""                                  | MALFORMED request_id
+RevokeCapability  | request_id: "r1\n"                              | MALFORMED request_id
+RevokeCapability  | request_id: "%(129)"                            | LIMIT_EXCEEDED request_id
+RevokeCapability  | capability_id: ""                               | MALFORMED capability_id
+RevokeCapability  | capability_id: "*"                              | MALFORMED capability_id
+RevokeCapability  | capability_id: "0190F3A0-0000-7000-8000-000000000001" | MALFORMED capability_id
+RevokeCapability  | capability_id: " 0190f3a0-0000-7000-8000-000000000001" | MALFORMED capability_id
+RevokeCapability  | capability_id: "0190f3a0-0000-7000-8000-000000000001\0" | MALFORMED capability_id
 GetCommitReceipt  | -receipt_id                                     | MALFORMED by
 GetCommitReceipt  | receipt_id: ""                                  | MALFORMED receipt_id
 GetCommitReceipt  | record_id: "1"                                  | MALFORMED record_id

@@ -64,6 +64,7 @@ from capability_authority.client.values import (
     Receipt,
     Review,
     Revision,
+    Revocation,
     Validation,
 )
 
@@ -121,6 +122,7 @@ __all__ = [
     "RetryPolicy",
     "Review",
     "Revision",
+    "Revocation",
     "Revoked",
     "SignatureInvalid",
     "StatementRefused",

@@ -269,7 +269,9 @@ class Expired(Denied):
 
 
 class Revoked(Denied):
-    """The principal, the grant, the approval or the content was revoked."""
+    """The principal, the capability, the grant, the approval or the content was revoked."""
+
+    remedy = "where a capability was revoked, issue again with the same commit_idempotency_key and a new request_id"
 
 
 class NotValidated(Denied):

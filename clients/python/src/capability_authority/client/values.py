@@ -21,6 +21,7 @@ __all__ = [
     "Review",
     "Revision",
     "RevisionLike",
+    "Revocation",
     "Validation",
 ]
 
@@ -199,6 +200,16 @@ class CapabilityVerdict:
     """What the refusal names, such as `term`."""
     receipt_id: str
     """Of the commit that consumed the capability; empty when none did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revocation:
+    """A capability that was withdrawn for ever."""
+
+    revoke_time: datetime
+    """When it was revoked first, in UTC."""
+    replayed: bool
+    """Whether it was revoked before this call."""
 
 
 @dataclass(frozen=True, slots=True)

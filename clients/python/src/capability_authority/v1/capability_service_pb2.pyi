@@ -191,13 +191,17 @@ class VerifyCapabilityResponse(_message.Message):
         DESCRIPTOR: _descriptor.EnumDescriptor
         VERDICT_UNSPECIFIED: VerifyCapabilityResponse._Verdict.ValueType  # 0
         VERDICT_GRANTED: VerifyCapabilityResponse._Verdict.ValueType  # 1
-        """Signature, terms and times allow this presentation. What was withdrawn since is judged at commit."""
+        """Signature, terms and times allow this presentation, and the capability is not revoked. What else was withdrawn
+        since is judged at commit.
+        """
         VERDICT_REFUSED: VerifyCapabilityResponse._Verdict.ValueType  # 2
 
     class Verdict(_Verdict, metaclass=_VerdictEnumTypeWrapper): ...
     VERDICT_UNSPECIFIED: VerifyCapabilityResponse.Verdict.ValueType  # 0
     VERDICT_GRANTED: VerifyCapabilityResponse.Verdict.ValueType  # 1
-    """Signature, terms and times allow this presentation. What was withdrawn since is judged at commit."""
+    """Signature, terms and times allow this presentation, and the capability is not revoked. What else was withdrawn
+    since is judged at commit.
+    """
     VERDICT_REFUSED: VerifyCapabilityResponse.Verdict.ValueType  # 2
 
     @_typing.final
@@ -385,6 +389,55 @@ class CommitOutcome(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
 
 Global___CommitOutcome: _TypeAlias = CommitOutcome  # noqa: Y015
+
+@_typing.final
+class RevokeCapabilityRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    CAPABILITY_ID_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """At most 128 bytes. Reused for another request: IDEMPOTENCY_CONFLICT."""
+    capability_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        capability_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["capability_id", b"capability_id", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevokeCapabilityRequest: _TypeAlias = RevokeCapabilityRequest  # noqa: Y015
+
+@_typing.final
+class RevokeCapabilityResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVOKE_TIME_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    replayed: _builtins.bool
+    """True when it was revoked before this call."""
+    @_builtins.property
+    def revoke_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was revoked first."""
+
+    def __init__(
+        self,
+        *,
+        revoke_time: _timestamp_pb2.Timestamp | None = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["revoke_time", b"revoke_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revoke_time", b"revoke_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevokeCapabilityResponse: _TypeAlias = RevokeCapabilityResponse  # noqa: Y015
 
 @_typing.final
 class GetCommitReceiptRequest(_message.Message):

@@ -55,6 +55,11 @@ class CapabilityServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedResponse.FromString,
                 _registered_method=True)
+        self.RevokeCapability = channel.unary_unary(
+                '/capability_authority.v1.CapabilityService/RevokeCapability',
+                request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.RevokeCapabilityRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.RevokeCapabilityResponse.FromString,
+                _registered_method=True)
         self.GetCommitReceipt = channel.unary_unary(
                 '/capability_authority.v1.CapabilityService/GetCommitReceipt',
                 request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.GetCommitReceiptRequest.SerializeToString,
@@ -78,7 +83,8 @@ class CapabilityServiceServicer:
 
     def IssueCapability(self, request, context):
         """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
-        capability, byte for byte.
+        capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
+        was used before is answered REVOKED, and a new one gets a new capability.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -103,6 +109,16 @@ class CapabilityServiceServicer:
         """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
         over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
         for is its own status. Of items that contend the first wins.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeCapability(self, request, context):
+        """Caller: the holder, a principal with the right `issue`, or an admin. Withdraws a capability for ever, an expired one
+        too: once this is answered nothing is committed with it any more, and no commit that was on its way lands after it.
+        Revoked before, by whatever request: the first answer again. Committed before: ALREADY_COMMITTED with `receipt_id`,
+        and the commit stays. Absent, or another's and none of the caller's business: NOT_FOUND, the same for both.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -151,6 +167,11 @@ def add_CapabilityServiceServicer_to_server(servicer, server):
                     servicer.BatchCommitValidated,
                     request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedResponse.SerializeToString,
+            ),
+            'RevokeCapability': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeCapability,
+                    request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.RevokeCapabilityRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.RevokeCapabilityResponse.SerializeToString,
             ),
             'GetCommitReceipt': grpc.unary_unary_rpc_method_handler(
                     servicer.GetCommitReceipt,
@@ -277,6 +298,33 @@ class CapabilityService:
             '/capability_authority.v1.CapabilityService/BatchCommitValidated',
             capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedRequest.SerializeToString,
             capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeCapability(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.CapabilityService/RevokeCapability',
+            capability__authority_dot_v1_dot_capability__service__pb2.RevokeCapabilityRequest.SerializeToString,
+            capability__authority_dot_v1_dot_capability__service__pb2.RevokeCapabilityResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,7 +35,8 @@ class CapabilityServiceStub:
     def __new__(cls, channel: _aio.Channel) -> CapabilityServiceAsyncStub: ...
     IssueCapability: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.IssueCapabilityRequest, _capability_service_pb2.IssueCapabilityResponse]
     """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
-    capability, byte for byte.
+    capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
+    was used before is answered REVOKED, and a new one gets a new capability.
     """
     VerifyCapability: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.VerifyCapabilityRequest, _capability_service_pb2.VerifyCapabilityResponse]
     """Caller: any principal of the tenant. Judges and changes nothing; a refusal is data, not an error."""
@@ -47,6 +48,12 @@ class CapabilityServiceStub:
     """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
     over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
     for is its own status. Of items that contend the first wins.
+    """
+    RevokeCapability: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.RevokeCapabilityRequest, _capability_service_pb2.RevokeCapabilityResponse]
+    """Caller: the holder, a principal with the right `issue`, or an admin. Withdraws a capability for ever, an expired one
+    too: once this is answered nothing is committed with it any more, and no commit that was on its way lands after it.
+    Revoked before, by whatever request: the first answer again. Committed before: ALREADY_COMMITTED with `receipt_id`,
+    and the commit stays. Absent, or another's and none of the caller's business: NOT_FOUND, the same for both.
     """
     GetCommitReceipt: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.GetCommitReceiptRequest, _capability_service_pb2.GetCommitReceiptResponse]
     """Caller: the receipt's holder, or a principal with the right `read`."""
@@ -62,7 +69,8 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     IssueCapability: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.IssueCapabilityRequest, _capability_service_pb2.IssueCapabilityResponse]  # type: ignore[assignment]
     """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
-    capability, byte for byte.
+    capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
+    was used before is answered REVOKED, and a new one gets a new capability.
     """
     VerifyCapability: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.VerifyCapabilityRequest, _capability_service_pb2.VerifyCapabilityResponse]  # type: ignore[assignment]
     """Caller: any principal of the tenant. Judges and changes nothing; a refusal is data, not an error."""
@@ -74,6 +82,12 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
     """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
     over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
     for is its own status. Of items that contend the first wins.
+    """
+    RevokeCapability: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.RevokeCapabilityRequest, _capability_service_pb2.RevokeCapabilityResponse]  # type: ignore[assignment]
+    """Caller: the holder, a principal with the right `issue`, or an admin. Withdraws a capability for ever, an expired one
+    too: once this is answered nothing is committed with it any more, and no commit that was on its way lands after it.
+    Revoked before, by whatever request: the first answer again. Committed before: ALREADY_COMMITTED with `receipt_id`,
+    and the commit stays. Absent, or another's and none of the caller's business: NOT_FOUND, the same for both.
     """
     GetCommitReceipt: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.GetCommitReceiptRequest, _capability_service_pb2.GetCommitReceiptResponse]  # type: ignore[assignment]
     """Caller: the receipt's holder, or a principal with the right `read`."""
@@ -92,7 +106,8 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_capability_service_pb2.IssueCapabilityResponse, _abc.Awaitable[_capability_service_pb2.IssueCapabilityResponse]]:
         """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
-        capability, byte for byte.
+        capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
+        was used before is answered REVOKED, and a new one gets a new capability.
         """
 
     @_abc_1.abstractmethod
@@ -122,6 +137,18 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
         """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
         over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
         for is its own status. Of items that contend the first wins.
+        """
+
+    @_abc_1.abstractmethod
+    def RevokeCapability(
+        self,
+        request: _capability_service_pb2.RevokeCapabilityRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_capability_service_pb2.RevokeCapabilityResponse, _abc.Awaitable[_capability_service_pb2.RevokeCapabilityResponse]]:
+        """Caller: the holder, a principal with the right `issue`, or an admin. Withdraws a capability for ever, an expired one
+        too: once this is answered nothing is committed with it any more, and no commit that was on its way lands after it.
+        Revoked before, by whatever request: the first answer again. Committed before: ALREADY_COMMITTED with `receipt_id`,
+        and the commit stays. Absent, or another's and none of the caller's business: NOT_FOUND, the same for both.
         """
 
     @_abc_1.abstractmethod

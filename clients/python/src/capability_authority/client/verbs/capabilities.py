@@ -1,7 +1,7 @@
-"""Verbs of CapabilityService that get and judge capabilities, and tell the keys that sign them."""
+"""Verbs of CapabilityService that get, judge and revoke capabilities, and tell the keys that sign them."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Unpack
 from uuid import uuid4
 
@@ -11,7 +11,7 @@ from capability_authority.client.content import Content
 from capability_authority.client.credentials import Reference
 from capability_authority.client.presentations import present, terms_of
 from capability_authority.client.times import duration_message
-from capability_authority.client.values import CapabilityVerdict, IssuedCapability, RevisionLike
+from capability_authority.client.values import CapabilityVerdict, IssuedCapability, RevisionLike, Revocation
 from capability_authority.client.words import word_of
 from capability_authority.offline import KeySet
 from capability_authority.v1 import capability_service_pb2 as pb
@@ -43,9 +43,10 @@ class CapabilityVerbs(Connection):
 
         The holder is the caller, with the key of its credentials, unless named otherwise. `commit_idempotency_key` is
         the only key under which it can be committed; one is made up when None, and the result has it. `lifetime` is
-        from 1 second to 24 hours, 15 minutes when None. Asked again for the same holder, key and content: the same one.
+        from 1 second to 24 hours, 15 minutes when None. Asked again for the same holder, key and content: the same one;
+        once it was revoked, a request id that was used before is `Revoked`, and a new one gets a new capability.
 
-        Raises `AuthorityError`: `NotAllowed`, `NotValidated`, `ApprovalRequired`, `PolicyDenied`, `Expired`,
+        Raises `AuthorityError`: `NotAllowed`, `NotValidated`, `ApprovalRequired`, `PolicyDenied`, `Expired`, `Revoked`,
         `IdempotencyConflict`, `AlreadyCommitted`.
         """
         holder = self.credentials.principal if holder is None else holder
@@ -93,6 +94,26 @@ class CapabilityVerbs(Connection):
             facts=dict(response.facts),
             receipt_id=response.receipt_id,
         )
+
+    async def revoke(
+        self,
+        capability: IssuedCapability | SignedStatement | str,
+        *,
+        request_id: str = "",
+        **options: Unpack[CallOptions],
+    ) -> Revocation:
+        """Withdraw a capability for ever, named by itself or by its id: as its holder, an admin, or who may issue.
+
+        Once this returns, nothing is committed with it any more, and no commit that was on its way lands afterwards.
+        Revoked before, by whomever: the time of that.
+
+        Raises `AuthorityError`: `AlreadyCommitted` when it came too late, with the receipt's id; `NotFound` for what is
+        not there or not yours; `IdempotencyConflict`.
+        """
+        capability_id = capability if isinstance(capability, str) else terms_of(capability)[1].capability_id
+        request = pb.RevokeCapabilityRequest(request_id=request_id, capability_id=capability_id)
+        response = await self._send(request, pb.RevokeCapabilityResponse, **options)
+        return Revocation(response.revoke_time.ToDatetime(tzinfo=UTC), response.replayed)
 
     async def key_set(self, *, refresh: bool = False, **options: Unpack[CallOptions]) -> KeySet:
         """The pinned issuer's keys, to verify statements with `capability_authority.offline`.

@@ -1,0 +1,54 @@
+"""Withdrawals that callers make, alone under their tenant's lock (data.md, lock order)."""
+
+from dataclasses import dataclass
+
+from authority.domain.reasons import Reason
+from authority.domain.references import Instant
+from authority.domain.refusal import Refusal
+from authority.postgres import audit
+from authority.postgres.audit import AuditEvent
+from authority.postgres.connections import Connection, Database, Refused
+from authority.postgres.requests import claim_request
+from authority.postgres.sql import query
+from authority.usecases.ports import RequestMark, RevokedCapability
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresRevocations:
+    """Implements `ports.Revocations`."""
+
+    database: Database
+
+    async def revoke_capability(
+        self, mark: RequestMark, capability_id: str, now: Instant
+    ) -> RevokedCapability | Refusal:
+        """Revokes it with its audit event. No commit that ignores it can land once this has answered."""
+
+        async def work(connection: Connection) -> RevokedCapability:
+            # Waits for the tenant's running commits and keeps others out, before anything is read.
+            await connection.execute(query("take_tenant_lock"), str(mark.tenant))
+            await claim_request(connection, mark, capability_id, now)
+            found = await connection.fetchrow(query("lock_capability"), str(mark.tenant), capability_id)
+            if found is None:
+                raise Refused(Refusal(Reason.NOT_FOUND))
+            if found["receipt_id"] is not None:
+                raise Refused(Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": str(found["receipt_id"])}))
+            if found["revoke_time"] is not None:
+                return RevokedCapability(Instant(found["revoke_time"]), replayed=True)
+            await connection.execute(query("revoke_capability"), str(mark.tenant), capability_id, now)
+            await audit.append(connection, _revoked(mark, capability_id, found["state"], now))
+            return RevokedCapability(now, replayed=False)
+
+        return await self.database.attempt(mark.tenant, work)
+
+
+def _revoked(mark: RequestMark, capability_id: str, previous_state: str, now: Instant) -> AuditEvent:
+    return AuditEvent(
+        tenant=mark.tenant,
+        kind="capability.revoke",
+        actor=mark.principal,
+        subject=capability_id,
+        previous_state=previous_state,
+        next_state="revoked",
+        time=now,
+    )
