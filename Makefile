@@ -14,7 +14,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-emit-package capability-authority --no-emit-package capability-authority-client
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test bench check format generate release-contract wheels lock clean
+.PHONY: help demo serve test bench profile check format generate release-contract wheels lock clean
 
 help: ## Show this list.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-24s%s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ test: $(VENV)/dev-installed ## Run all tests; ARGS goes to pytest, for example: 
 
 bench: $(VENV)/runtime-installed ## Measure what commits cost; ARGS are options, for example: make bench ARGS="--rounds 3".
 	@$(BIN)/python -m bench $(ARGS)
+
+profile: $(VENV)/dev-installed ## Show where the service's time goes under commits; ARGS as for bench.
+	@$(BIN)/python -m bench --profile $(ARGS)
 
 check: $(VENV)/dev-installed ## Lint, check formatting, types, imports, the contract, and that generated code is fresh.
 	$(BIN)/ruff check

@@ -8,24 +8,25 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from authority.cli.serving import stopped_by_sigterm
-from bench.batch import measure_batch
+from bench.batch import measure_batch, profile_batch
 from bench.figures import Figure, note, show
 from bench.installation import installed
 from bench.options import Options, parse
 from bench.serving import served
 from bench.stage import Stage
-from bench.unary import measure_unary
+from bench.unary import measure_unary, profile_unary
+
+Measurement: TypeAlias = Callable[[Stage], Iterator[Figure]]
 
 _INTERRUPTED: Final = 130
 _TERMINATED: Final = 143
 """Exit codes after Ctrl-C and SIGTERM, as shells count them."""
 
-_MEASUREMENTS: Final[Mapping[str, Callable[[Stage], Iterator[Figure]]]] = MappingProxyType(
-    {"unary": measure_unary, "batch": measure_batch}
-)
+_MEASUREMENTS: Final[Mapping[str, Measurement]] = MappingProxyType({"unary": measure_unary, "batch": measure_batch})
+_PROFILES: Final[Mapping[str, Measurement]] = MappingProxyType({"unary": profile_unary, "batch": profile_batch})
 
 
 def main() -> int:
@@ -51,7 +52,7 @@ def _measure(folder: Path, options: Options) -> Iterator[Figure]:
     with installed(folder) as installation, served(folder, installation.settings()) as service:
         stage = Stage(installation, service, options)
         for name in options.measure:
-            yield from _MEASUREMENTS[name](stage)
+            yield from (_PROFILES if options.profile else _MEASUREMENTS)[name](stage)
 
 
 @contextlib.contextmanager

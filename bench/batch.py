@@ -1,14 +1,16 @@
 """`batch_commit_vs_pgbench`: commits a second in batches over the transactions of pgbench that do the same."""
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bench.calls import BatchCommits
 from bench.client import Order
 from bench.cpu import total
 from bench.figures import Figure, figure_of, note, significant
-from bench.load import Round, clients, detail_of
+from bench.load import Clients, Round, clients, detail_of
 from bench.pgbench import Pgbench, Ran
+from bench.profile import profile_of
 from bench.seeding import seed
 from bench.stage import Stage
 
@@ -24,37 +26,63 @@ _HOW: Final = (
 
 def measure_batch(stage: Stage) -> Iterator[Figure]:
     """Rounds of pgbench and of batches in turn, so that both see the same machine."""
-    options = stage.options
-    batches = max(options.batch_commits // options.batch_size // options.clients, 1)
-    order = Order(BatchCommits(batches, options.batch_size), max(options.batches_at_once // options.clients, 1))
-    commits = batches * options.batch_size * options.clients
-    requests = seed(stage.installation, "batch", commits * (options.rounds + 1), options.clients)
-    channels = max(options.channels // options.clients, 1)
-    rounds: list[tuple[Round, list[Ran]]] = []
-    with clients(stage.service.address, stage.installation.holder, requests, channels, stage.groups) as load:
-        load.run([order] * options.clients)
-        each = commits // 2
-        pgbench = Pgbench(stage.installation, stage.groups, each * len(_PGBENCH_CLIENTS) * (options.rounds + 1))
-        for _ in range(options.rounds):
-            ran = [pgbench.run(number, each) for number in _PGBENCH_CLIENTS]
-            one = load.run([order] * options.clients)
-            note(f"… pgbench {' and '.join(f'{run.tps:.0f}' for run in ran)} tps, {one.rate:.0f} commits/s in batches")
-            rounds.append((one, ran))
-    detail = {"how": _HOW, "batch_size": options.batch_size, "batches_at_once": options.batches_at_once}
+    rounds: list[tuple[Mapping[int, Ran], Round]] = []
+    with _load(stage) as load:
+        each = _commits_of_a_round(stage) // 2
+        pgbench = Pgbench(stage.installation, stage.groups, each * len(_PGBENCH_CLIENTS) * stage.options.rounds)
+        for _ in range(stage.options.rounds):
+            ran = {number: pgbench.run(number, each) for number in _PGBENCH_CLIENTS}
+            note(f"… {' and '.join(f'{run.tps:.0f}' for run in ran.values())} transactions of pgbench/s")
+            rounds.append((ran, _commits(stage, load)))
+    pgbenches = {f"pgbench_{number}": _detail_of([ran[number] for ran, _ in rounds]) for number in _PGBENCH_CLIENTS}
     yield figure_of(
         "batch_commit_vs_pgbench",
-        [one.rate / max(run.tps for run in ran) for one, ran in rounds],
-        {
-            **detail,
-            "commit": detail_of([one for one, _ in rounds]),
-            **{
-                f"pgbench_{number}": _detail([ran[place] for _, ran in rounds])
-                for place, number in enumerate(_PGBENCH_CLIENTS)
-            },
-        },
+        [commits.rate / max(run.tps for run in ran.values()) for ran, commits in rounds],
+        {**_detail(stage), "commit": detail_of([commits for _, commits in rounds]), **pgbenches},
     )
 
 
-def _detail(runs: list[Ran]) -> dict[str, object]:
+def profile_batch(stage: Stage) -> Iterator[Figure]:
+    """Where the service's time goes under batches."""
+    with _load(stage) as load:
+        yield profile_of("batch_commit", stage, lambda: _commits(stage, load), _detail(stage))
+
+
+@contextlib.contextmanager
+def _load(stage: Stage) -> Iterator[Clients]:
+    """Clients with enough to commit, warmed up."""
+    options = stage.options
+    commits = _commits_of_a_round(stage) * (options.rounds + 1)
+    requests = seed(stage.installation, "batch", commits, options.clients)
+    channels = max(options.channels // options.clients, 1)
+    with clients(stage.service.address, stage.installation.holder, requests, channels, stage.groups) as load:
+        _commits(stage, load)
+        yield load
+
+
+def _commits(stage: Stage, load: Clients) -> Round:
+    options = stage.options
+    order = Order(BatchCommits(_batches(stage), options.batch_size), max(options.batches_at_once // options.clients, 1))
+    ran = load.run([order] * options.clients)
+    note(f"… {ran.rate:.0f} commits/s in batches")
+    return ran
+
+
+def _batches(stage: Stage) -> int:
+    """Of a round, by each client."""
+    options = stage.options
+    return max(options.batch_commits // options.batch_size // options.clients, 1)
+
+
+def _commits_of_a_round(stage: Stage) -> int:
+    return _batches(stage) * stage.options.batch_size * stage.options.clients
+
+
+def _detail(stage: Stage) -> dict[str, object]:
+    options = stage.options
+    return {"how": _HOW, "batch_size": options.batch_size, "batches_at_once": options.batches_at_once}
+
+
+def _detail_of(runs: Sequence[Ran]) -> dict[str, object]:
     used = total([run.used for run in runs])
     return {"tps": [significant(run.tps) for run in runs], **used.detail(sum(run.transactions for run in runs))}

@@ -14,6 +14,8 @@ class Options:
     """What to measure, and how much of it."""
 
     measure: tuple[str, ...]
+    profile: bool
+    """Whether to show where the service's time goes, instead of figures."""
     rounds: int
     unary_commits: int
     """Commits of a round, and as many empty calls."""
@@ -35,6 +37,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         prog="make bench", description="Measures what commits cost on this machine; asserts nothing."
     )
     parser.add_argument("measure", nargs="*", metavar="WHAT", help=f"of: {', '.join(_MEASUREMENTS)}; all when left out")
+    parser.add_argument("--profile", action="store_true", help="show where the service's time goes, instead of figures")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each measurement")
     parser.add_argument("--unary-commits", type=int, default=2048, help="unary commits, and empty calls, of a round")
     parser.add_argument("--batch-commits", type=int, default=8192, help="commits of a round in batches")

@@ -6,11 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 TINY = ("--rounds=1", "--unary-commits=16", "--concurrent=8", "--batch-commits=64", "--batch-size=16")
 FIGURES = {"unary_commit_vs_echo", "batch_commit_vs_pgbench"}
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_every_figure_is_a_line_of_json(tmp_path: Path) -> None:
     # given a folder to work in, when the benchmark runs
     command = [sys.executable, "-m", "bench", *TINY, f"--data={tmp_path}"]
