@@ -19,6 +19,7 @@ from authority.redis.leases import RedisLeases
 from authority.redis.link import LinkSettings, RedisLink
 from authority.redis.names import KeyNames
 from authority.redis.nonces import RedisNonces
+from authority.usecases.ports import Sighting
 
 LEASE_MS = 30_000
 REPLAY_MS = 7_200_000
@@ -74,12 +75,31 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class HeardLeases:
+    """The leases of a process, with every telling waited for: a test looks at the server next."""
+
+    leases: RedisLeases
+    link: RedisLink
+
+    async def sight(self, claim: Claim) -> Sighting:
+        return await self.leases.sight(claim)
+
+    async def take(self, claim: Claim, token: str) -> None:
+        self.leases.take(claim, token)
+        await self.link.flush()
+
+    async def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
+        self.leases.settle(claim, token, receipt)
+        await self.link.flush()
+
+
+@dataclass(frozen=True)
 class Room:
     """One process' view of a Redis server, and a way of its own to look at the keys."""
 
     link: RedisLink
     names: KeyNames
-    leases: RedisLeases
+    leases: HeardLeases
     nonces: RedisNonces
     gate: Gate
     clock: SetClock
@@ -97,7 +117,7 @@ async def room_at(url: str, *, settings: LinkSettings = PATIENT, generation: str
     link = RedisLink(connect(url), names, clock, settings, pause=gate)
     leases = RedisLeases(link, names, lease_ms=LEASE_MS, replay_ms=REPLAY_MS, now=clock.seconds)
     try:
-        yield Room(link, names, leases, RedisNonces(link, names), gate, clock)
+        yield Room(link, names, HeardLeases(leases, link), RedisNonces(link, names), gate, clock)
     finally:
         await link.aclose()
 

@@ -30,13 +30,13 @@ class InProcessLeases:
         lease = self._leases.get(key)
         return Sighting(running_fingerprint=lease.fingerprint if lease else None, settled=self._settled.get(key))
 
-    async def take(self, claim: Claim, token: str) -> None:
+    def take(self, claim: Claim, token: str) -> None:
         """Takes the lease unless another holds it."""
         key = _key(claim)
         if self._leases.get(key) is None:
             self._leases.put(key, _Lease(token, claim.fingerprint))
 
-    async def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
+    def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
         """Gives the lease back if it is the token's, and remembers the receipt."""
         key = _key(claim)
         if self._leases.get(key) == _Lease(token, claim.fingerprint):

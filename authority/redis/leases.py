@@ -62,27 +62,21 @@ class RedisLeases:
             case _:
                 return _NOT_SEEN
 
-    async def take(self, claim: Claim, token: str) -> None:
+    def take(self, claim: Claim, token: str) -> None:
         """Takes the lease in one command with its expiry (case B13).
 
         The reply is not needed: a lost or a nil one may stand for a lease that is ours (case B02), and whose it is
         `settle` finds out by comparing, not by remembering.
         """
         lease = pack_lease(token, claim.fingerprint)
-        await self._tell("SET", self._names.claim(claim).lease, lease, "NX", "PX", self._lease_ms)
+        self._link.tell("SET", self._names.claim(claim).lease, lease, "NX", "PX", self._lease_ms)
 
-    async def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
+    def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
         """Gives the lease back if it is the token's, and caches the receipt while there is memory to spare: one script.
 
         The script goes as text, 200 bytes, so no flush of scripts or restart can make it unknown (case B11).
         """
         keys = self._names.claim(claim)
         lease = pack_lease(token, claim.fingerprint)
-        entry = pack_receipt(receipt) if receipt and await self._memory.is_left() else _NOTHING
-        await self._tell("EVAL", _SETTLE, 2, keys.lease, keys.replay, lease, entry, self._replay_ms)
-
-    async def _tell(self, *command: str | bytes | int) -> None:
-        try:
-            await self._link.ask(*command)
-        except RedisAwayError:
-            return
+        entry = pack_receipt(receipt) if receipt and self._memory.is_left() else _NOTHING
+        self._link.tell("EVAL", _SETTLE, 2, keys.lease, keys.replay, lease, entry, self._replay_ms)

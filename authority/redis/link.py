@@ -34,18 +34,23 @@ class LinkSettings:
     """Connecting again and one write. No call waits for it, so it may last longer than `wait_ms`."""
     round_trip_commands: int = 256
     waiting_commands: int = 4_096
+    linger_ms: int = 3
+    """How long what is only told waits for company, when nothing is asked meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
     command: Command
-    reply: asyncio.Future[object]
+    reply: asyncio.Future[object] | None
+    """None when nobody waits for it."""
 
 
 class RedisLink:
-    """Sends commands to Redis: those that wait go in one round trip as soon as the previous one ended.
+    """Sends commands to Redis, in the order in which they came: those that wait go in one round trip.
 
-    Callers wait for their reply and never read it themselves, so one that is cancelled disturbs nobody (case B01).
+    What is asked goes as soon as the previous round trip ended, what is told soon, most often along with the next
+    question. Callers wait for their reply and never read it themselves, so one that is cancelled disturbs nobody (case
+    B01).
     After a failure of any kind (refused, hung, READONLY, OOM, LOADING, MISCONF, a cluster's errors) the connection is
     dropped and Redis is left alone until a write succeeds again, tried once a pause: a hang costs the commands under
     way one wait and those after it nothing, and nothing needs a restart (cases B05, B07, B08).
@@ -68,6 +73,8 @@ class RedisLink:
         self._settings = settings or LinkSettings()
         self._pause = pause
         self._waiting: list[_Waiting] = []
+        self._asked = 0
+        self._linger: asyncio.TimerHandle | None = None
         self._sender: asyncio.Task[None] | None = None
         self._recovery: asyncio.Task[None] | None = None
         self._closed = False
@@ -81,42 +88,75 @@ class RedisLink:
     async def ask(self, *command: Argument) -> object:
         """The reply to one command. Raises RedisAwayError.
 
-        A command whose caller goes away is sent nevertheless: a lease is given back by a cancelled call too.
+        A command whose caller goes away is sent nevertheless.
         """
-        if self._closed or self._recovery or len(self._waiting) >= self._settings.waiting_commands:
-            self._health = self._health.without_answer(1)
+        reply = asyncio.get_running_loop().create_future()
+        if not self._put(_Waiting(command, reply)):
             raise RedisAwayError
-        waiting = _Waiting(command, asyncio.get_running_loop().create_future())
-        self._waiting.append(waiting)
-        if self._sender is None:
-            self._sender = asyncio.create_task(self._send())
-        reply = await waiting.reply
-        if isinstance(reply, Exception):
-            raise RedisAwayError from reply
-        return reply
+        self._begin()
+        answer = await reply
+        if isinstance(answer, Exception):
+            raise RedisAwayError from answer
+        return answer
+
+    def tell(self, *command: Argument) -> None:
+        """Has the command sent soon; whether it reaches Redis nobody hears. Nothing raised, nothing waited for."""
+        if self._put(_Waiting(command, None)) and not self._sender and not self._linger:
+            loop = asyncio.get_running_loop()
+            self._linger = loop.call_later(self._settings.linger_ms / SECOND, self._begin)
+
+    async def flush(self) -> None:
+        """Waits until what was told so far is sent, or given up."""
+        while self._waiting and not self._recovery:
+            self._begin()
+            if self._sender:
+                await asyncio.wait({self._sender})
 
     async def aclose(self) -> None:
-        """Ends what is under way and closes the client; what still waits, or is asked later, gets RedisAwayError."""
+        """Sends what was told, and closes the client; what is asked or told later is given up."""
         self._closed = True
+        await self.flush()
         tasks = [task for task in (self._sender, self._recovery) if task]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         # A sender that was cancelled before its first step has answered nobody.
-        self._answer_without_redis(RedisAwayError())
+        self._give_up(RedisAwayError())
         await self._round_trips.aclose()
 
+    def _put(self, waiting: _Waiting) -> bool:
+        """Whether there is room for it, and a server."""
+        if self._closed or self._recovery or len(self._waiting) >= self._settings.waiting_commands:
+            self._health = self._health.without_answer(1)
+            return False
+        self._waiting.append(waiting)
+        self._asked += waiting.reply is not None
+        return True
+
+    def _begin(self) -> None:
+        if self._linger:
+            self._linger.cancel()
+            self._linger = None
+        if self._sender is None and self._waiting:
+            self._sender = asyncio.create_task(self._send())
+
     async def _send(self) -> None:
+        """Sends what waits, and again what was asked meanwhile; what was only told meanwhile waits for company."""
         try:
-            while self._waiting and not self._recovery:
+            await self._send_group()
+            while self._asked and not self._recovery:
                 await self._send_group()
         finally:
             self._sender = None
-            self._answer_without_redis(RedisAwayError())
+            if self._recovery:
+                self._give_up(RedisAwayError())
+            elif self._waiting:
+                self._linger = asyncio.get_running_loop().call_later(self._settings.linger_ms / SECOND, self._begin)
 
     async def _send_group(self) -> None:
         most = self._settings.round_trip_commands
         group, self._waiting = self._waiting[:most], self._waiting[most:]
+        self._asked -= sum(one.reply is not None for one in group)
         replies: Sequence[object] = [RedisAwayError()] * len(group)
         try:
             replies = await self._round_trips.send([one.command for one in group], self._settings.wait_ms / SECOND)
@@ -130,8 +170,8 @@ class RedisLink:
             self._health = self._health.without_answer(len(faults))
             self._leave_alone(faults[0])
 
-    def _answer_without_redis(self, fault: Exception) -> None:
-        waiting, self._waiting = self._waiting, []
+    def _give_up(self, fault: Exception) -> None:
+        waiting, self._waiting, self._asked = self._waiting, [], 0
         self._health = self._health.without_answer(len(waiting))
         for one in waiting:
             _answer(one, fault)
@@ -168,5 +208,5 @@ class RedisLink:
 
 
 def _answer(waiting: _Waiting, reply: object) -> None:
-    if not waiting.reply.done():
+    if waiting.reply and not waiting.reply.done():
         waiting.reply.set_result(reply)

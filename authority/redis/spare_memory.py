@@ -1,5 +1,6 @@
 """Whether Redis has memory to spare for what is only cached."""
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -25,12 +26,13 @@ class SpareMemory:
         self._now = now
         self._look_at = now()
         self._left = True
+        self._looking: asyncio.Task[None] | None = None
 
-    async def is_left(self) -> bool:
-        """Whether there was memory to spare when last looked."""
+    def is_left(self) -> bool:
+        """Whether there was memory to spare when last looked. Waits for nothing: a look that is due ends later."""
         if self._now() >= self._look_at:
             self._look_at = self._now() + _LOOK_AGAIN_S
-            await self._look()
+            self._looking = asyncio.create_task(self._look())
         return self._left
 
     async def _look(self) -> None:

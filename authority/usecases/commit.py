@@ -1,6 +1,5 @@
 """Commits validated memory: the story of one call, top to bottom (semantics §5)."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -115,13 +114,14 @@ class Commit:
         A caller that goes away here leaves the leases to expire and the commits to finish.
         """
         plans = [one.plan for one in ready]
-        await asyncio.gather(*(self.leases.take(plan.claim, plan.receipt_id) for plan in plans if plan.receipt))
+        for plan in plans:
+            if plan.receipt:
+                self.leases.take(plan.claim, plan.receipt_id)
         outcomes = await self.committer.commit_together(plans, deadline)
-        settling = (
-            self.leases.settle(plan.claim, plan.receipt_id, outcome.receipt if isinstance(outcome, Committed) else None)
-            for plan, outcome in zip(plans, outcomes, strict=True)
-        )
-        await asyncio.gather(*settling)
+        for plan, outcome in zip(plans, outcomes, strict=True):
+            receipt = outcome.receipt if isinstance(outcome, Committed) else None
+            if plan.receipt or receipt:
+                self.leases.settle(plan.claim, plan.receipt_id, receipt)
         return outcomes
 
     def conclude(self, ready: Prepared, outcome: CommitOutcome) -> CommitAnswer | Refusal:

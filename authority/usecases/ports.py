@@ -420,17 +420,21 @@ class Sighting:
 
 
 class Leases(Protocol):
-    """Hastens commits and never decides one. Every wait is bounded; being away is answered as "not seen"."""
+    """Hastens commits and never decides one. Every wait is bounded; being away is answered as "not seen".
+
+    What is told (`take`, `settle`) nobody waits for: it is seen by whatever this process asks afterwards, and by other
+    processes some milliseconds later.
+    """
 
     async def sight(self, claim: Claim) -> Sighting:
         """What is known of the claim's key."""
         ...
 
-    async def take(self, claim: Claim, token: str) -> None:
+    def take(self, claim: Claim, token: str) -> None:
         """Marks the claim as running for a few seconds, unless another holds its key."""
         ...
 
-    async def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
+    def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
         """Remembers the receipt, when there is one, and gives the lease back if it is still ours."""
         ...
 

@@ -217,7 +217,7 @@ async def test_e09_a_cached_receipt_that_a_revoked_key_signed_is_not_answered(wo
     forged.record_id = "00000000-0000-4000-8000-000000000000"
     made = sign(forged, stolen)
     statement = Statement(made.payload_type, made.payload, made.signature.key_id, made.signature.signature)
-    await world.authority.leases.settle(world.plan(issued).claim, "thief", replace(first, statement=statement))
+    world.authority.leases.settle(world.plan(issued).claim, "thief", replace(first, statement=statement))
     await rotate(world, KeyPurpose.RECEIPT)
     await revoke(world, first.statement.key_id, compromised=True)
 

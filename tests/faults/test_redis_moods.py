@@ -602,7 +602,7 @@ async def test_b08_the_replay_cache_leaves_room_for_nonces(room: Room, operator:
     await room.leases.settle(CLAIM, "token", receipt_of(CLAIM))
     used = int((await operator.info("memory"))["used_memory"])
     await operator.config_set("maxmemory", used * 5 // 4)
-    room.clock.advance(1_000)
+    await look_at_the_memory(room)
 
     # when commits settle, then their leases are given back, their receipts not cached
     other = replace(CLAIM, idempotency_key="key-2")
@@ -616,10 +616,18 @@ async def test_b08_the_replay_cache_leaves_room_for_nonces(room: Room, operator:
 
     # and when there is more memory, then receipts are cached again
     await operator.config_set("maxmemory", used * 4)
-    room.clock.advance(1_000)
+    await look_at_the_memory(room)
     await room.leases.settle(other, "token", receipt_of(other))
     assert await room.leases.sight(other) == Sighting(None, receipt_of(other))
     assert room.link.health.failures == 0
+
+
+async def look_at_the_memory(room: Room) -> None:
+    """Lets a commit settle when a look is due; the one after it goes by what was seen."""
+    room.clock.advance(1_000)
+    due = replace(CLAIM, idempotency_key="key-0")
+    await room.leases.settle(due, "token", receipt_of(due))
+    await room.leases.sight(due)
 
 
 async def test_a_server_that_misses_its_replicas_is_redis_away(room: Room, operator: Redis) -> None:
@@ -652,9 +660,10 @@ async def test_health_and_log_tell_when_redis_went_and_came_and_nothing_secret(
         await expect_everything_not_seen(room)
 
         # then the health tells since when and why, and counts: four calls, and a look at the memory
+        await eventually(lambda: room.link.health.unanswered == 5)
         health = room.link.health
         assert (health.available, health.reason, health.since) == (False, "ConnectionError", went)
-        assert (health.failures, health.unanswered) == (1, 5)
+        assert health.failures == 1
 
         # and when it was looked for in vain, and is back, that
         room.gate.open()

@@ -160,13 +160,13 @@ class RedisOfDicts:
         """As `ports.Leases`."""
         return await self.leases.sight(claim)
 
-    async def take(self, claim: Claim, token: str) -> None:
+    def take(self, claim: Claim, token: str) -> None:
         """As `ports.Leases`."""
-        await self.leases.take(claim, token)
+        self.leases.take(claim, token)
 
-    async def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
+    def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
         """As `ports.Leases`."""
-        await self.leases.settle(claim, token, receipt)
+        self.leases.settle(claim, token, receipt)
 
     async def use(self, key_id: str, nonce: bytes) -> Refusal | None:
         """As `ports.Nonces`."""

@@ -23,7 +23,7 @@ async def world(tmp_path: Path) -> World:
 async def test_a18_a_key_that_runs_for_another_request_is_refused_without_asking_the_database(world: World) -> None:
     # given a process that died while it committed
     issued = await world.issued()
-    await world.authority.leases.take(world.plan(issued).claim, "of the dead")
+    world.authority.leases.take(world.plan(issued).claim, "of the dead")
 
     # then another request under its key is a conflict, and its own goes on
     assert await world.commit(issued, **OTHER) == Refusal(Reason.IDEMPOTENCY_CONFLICT)
@@ -33,7 +33,7 @@ async def test_a18_a_key_that_runs_for_another_request_is_refused_without_asking
 async def test_a15_a_lease_that_outlived_its_commit_does_not_hide_what_differs(world: World) -> None:
     # given a process that died after its commit and before it gave its lease back, and a retry of the same request
     issued = await world.issued()
-    await world.authority.leases.take(world.plan(issued).claim, "of the dead")
+    world.authority.leases.take(world.plan(issued).claim, "of the dead")
     must(await world.commit(issued))
     assert (await world.authority.leases.sight(world.plan(issued).claim)).running_fingerprint is not None
 
@@ -44,5 +44,5 @@ async def test_a15_a_lease_that_outlived_its_commit_does_not_hide_what_differs(w
 async def test_a12_a_lease_of_one_holder_is_in_no_other_holders_way(world: World) -> None:
     issued = await world.issued(key="k")
     claim = replace(world.plan(issued).claim, holder=world.user.ref, fingerprint=bytes(32))
-    await world.authority.leases.take(claim, "of another")
+    world.authority.leases.take(claim, "of another")
     must(await world.commit(issued))
