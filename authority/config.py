@@ -103,6 +103,12 @@ class Settings(OperatorSettings):
     """How long Redis is waited for; commits go on without it."""
     deadline_cap_s: float = Field(30.0, gt=0, le=300)
     """The longest that any call may take, whatever its caller allows."""
+    stream_life_s: float = Field(300.0, gt=0, le=300)
+    """How long a stream is read from before its client has to open another."""
+    streams: int = Field(256, ge=1, le=1_024)
+    """Streams open at once in each process, of the 1,024 calls that it serves at once."""
+    streams_per_principal: int = Field(16, ge=1, le=1_024)
+    """Streams open at once in each process for one principal."""
     connection_age_s: float | None = Field(None, gt=0)
     """After how long a client is sent to connect anew, so that load spreads over replicas; never when not set."""
     drain_s: float = Field(10.0, ge=0, le=300)

@@ -24,6 +24,7 @@ from authority.postgres.records import PostgresRecords
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocations import PostgresRevocations
+from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.redis.connection import connect, inspect_server
 from authority.redis.leases import RedisLeases
 from authority.redis.link import LinkSettings, RedisLink
@@ -36,10 +37,11 @@ from authority.signing.key_ring import KeyRing
 from authority.signing.page_tokens import SealedPageTokens
 from authority.signing.signer import KeyedSigner
 from authority.signing.statements import StatementReader
-from authority.usecases.admit import Admit
+from authority.usecases.admit import Admit, AdmitStream
 from authority.usecases.authenticate import Authenticate
 from authority.usecases.commit import Commit
 from authority.usecases.commit_batch import CommitBatch
+from authority.usecases.commit_stream import CommitStream
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
@@ -131,6 +133,9 @@ async def open_service(
             settings.audience,
             ServerOptions(
                 deadline_cap=settings.deadline_cap_s,
+                stream_life=settings.stream_life_s,
+                streams=settings.streams,
+                streams_per_principal=settings.streams_per_principal,
                 reflection=settings.reflection,
                 connection_age=settings.connection_age_s,
             ),
@@ -221,13 +226,18 @@ def _use_cases(
     records = PostgresRecords(databases.read)
     decisions = PostgresDecisions(databases.issue, reader, clock)
     approvals = PostgresApprovals(databases.propose)
+    registry = PostgresRegistry(databases.read)
     commit = Commit(admit, reader, signer, hasteners.leases, committer, clock, identifiers, here)
+    commit_stream = CommitStream(registry, commit)
     return UseCases(
-        authenticate=Authenticate(reader, PostgresRegistry(databases.read), clock),
+        authenticate=Authenticate(reader, registry, clock),
+        admit_stream=AdmitStream(PostgresStreamNonces(databases.issue)),
         issue=Issue(admit, reader, signer, capabilities, clock, identifiers, here),
         verify_capability=VerifyCapability(admit, reader, capabilities, clock, here),
         commit=commit,
         commit_batch=CommitBatch(commit),
+        open_commit_stream=commit_stream.open,
+        commit_streamed=commit_stream,
         revoke_capability=RevokeCapability(admit, capabilities, PostgresRevocations(databases.issue), clock),
         get_receipt=GetReceipt(admit, reader, signer, receipts, clock),
         list_receipts=ListReceipts(admit, receipts, pages),

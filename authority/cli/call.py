@@ -23,6 +23,7 @@ from capability_authority.client.rpcs import RPCS, Rpc, rpc_named
 _MOST_BYTES: Final = 8 * 1024 * 1024
 """Of JSON: a request has at most 4 MiB, and base64 is a third longer."""
 _DEPTH: Final = 64
+_INSTEAD: Final = "commit one by CommitValidated, many by BatchCommitValidated, or stream them by the Python client"
 _ISSUES: Final = "IssueCapability"
 _FILLED_IN: Final = ("request_id", "holder", "holder_key_id", "audience")
 """Of IssueCapability; the first of every request that has it."""
@@ -61,6 +62,8 @@ def call(  # noqa: PLR0913 - one option for each property
     if describe:
         _describe(known)
         return 0
+    if known.is_stream:
+        raise Misused(f"{known.name} is a stream, and a call has one request: {_INSTEAD}")
     request = _request(known, json)
     caller = find_caller(credentials, data, who, tls_roots)
     if known.needs_proof and not caller.is_known:
@@ -131,6 +134,8 @@ def _list() -> None:
 def _describe(rpc: Rpc) -> None:
     message = request_of(rpc)
     say(f"{rpc.name} {'is signed by its caller' if rpc.needs_proof else 'may be called by anybody'}.")
+    if rpc.is_stream:
+        say(f"It is a stream of such requests, which `authority call` does not speak: {_INSTEAD}.")
     say()
     table(("FIELD", "HOLDS"), fields_of(message), none="Its request has no fields.")
     filled = _FILLED_IN if rpc.name == _ISSUES else _FILLED_IN[:1]

@@ -22,6 +22,10 @@ PAGE_TOKEN_BYTES = 512
 BATCH_ITEMS = 512
 """No request repeats a message more often."""
 BATCH_BYTES = 3 * 1024 * 1024
+STREAM_WINDOW = 256
+"""Items of one stream that were read and whose outcomes have not been written."""
+STREAM_BYTES = 3 * 1024 * 1024
+"""Of a stream's items that were read and are not settled: no more is read while there are so many."""
 PROOF_BYTES = 2048
 STATEMENT_BYTES = 32 * 1024
 INT64_MAX = 2**63 - 1
@@ -40,6 +44,8 @@ NOT_BEFORE_SKEW_MS = 30 * SECOND
 MUTATION_FRESH_MS = 5 * MINUTE
 READ_FRESH_MS = MINUTE
 """How old an Invocation may be (semantics §2); one that opens a stream as old as one of a read."""
+STREAM_LIFE_MS = 5 * MINUTE
+"""How long a stream may be read from (semantics §2)."""
 
 EARLIEST_MS = 0
 LATEST_MS = 253_402_300_799_999

@@ -1,11 +1,12 @@
 """CapabilityService: decode, use case, encode."""
 # ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
 
+from authority.rpc.commit_streams import CommitStreams
 from authority.rpc.convert import capabilities as convert
 from authority.rpc.convert import keys, receipts, values
 from authority.rpc.convert.statements import statement
 from authority.rpc.current_call import Context, current_caller, current_deadline, traceparent_of
-from authority.rpc.refused import value_or_refuse
+from authority.rpc.refused import Refused, value_or_refuse
 from authority.rpc.use_cases import UseCases
 from capability_authority.v1 import capability_service_pb2 as pb
 from capability_authority.v1.capability_service_pb2_grpc import CapabilityServiceServicer
@@ -14,8 +15,9 @@ from capability_authority.v1.capability_service_pb2_grpc import CapabilityServic
 class CapabilityServicer(CapabilityServiceServicer):
     """Serves CapabilityService."""
 
-    def __init__(self, use_cases: UseCases) -> None:
+    def __init__(self, use_cases: UseCases, streams: CommitStreams) -> None:
         self._use_cases = use_cases
+        self._streams = streams
 
     async def IssueCapability(self, request: pb.IssueCapabilityRequest, context: Context) -> pb.IssueCapabilityResponse:
         """Issues a capability, or answers with the live one."""
@@ -45,6 +47,12 @@ class CapabilityServicer(CapabilityServiceServicer):
         asked = convert.batch_request(request, deadline, traceparent_of(context))
         answers = await self._use_cases.commit_batch(current_caller(), asked, deadline)
         return convert.batch_response(value_or_refuse(answers))
+
+    async def StreamCommitValidated(self, request_iterator: object, context: Context) -> None:  # type: ignore[override] # the stubs know generators only
+        """Commits what comes, each with an outcome of its own, until the stream ends."""
+        if refusal := await self._use_cases.open_commit_stream(current_caller()):
+            raise Refused(refusal)
+        await self._streams.serve(context)
 
     async def RevokeCapability(
         self, request: pb.RevokeCapabilityRequest, context: Context

@@ -1,5 +1,6 @@
 """What the interceptors know of the call that runs in this task."""
 
+import asyncio
 import re
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -9,6 +10,8 @@ from authority.domain.identity import Caller
 if TYPE_CHECKING:
     from grpc import aio
 
+    from authority.rpc.open_streams import OpenStream
+
 # Quoted, for the class takes type arguments in its stubs only.
 Context: TypeAlias = "aio.ServicerContext[Any, Any]"
 """gRPC's own side of a call."""
@@ -17,6 +20,8 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 _caller: ContextVar[Caller] = ContextVar("caller")
 _deadline: ContextVar[float] = ContextVar("deadline")
+_time_limit: ContextVar[asyncio.Timeout] = ContextVar("time_limit")
+_stream: ContextVar["OpenStream"] = ContextVar("stream")
 
 
 def current_caller() -> Caller:
@@ -27,6 +32,11 @@ def current_caller() -> Caller:
 def current_deadline() -> float:
     """When an answer must be ready, in seconds of event loop time: before the caller or the server's cap gives up."""
     return _deadline.get()
+
+
+def current_stream() -> "OpenStream":
+    """The stream that this call is. Raises LookupError in a unary RPC."""
+    return _stream.get()
 
 
 def traceparent_of(context: Context) -> str:
@@ -44,3 +54,18 @@ def set_caller(caller: Caller) -> None:
 def set_deadline(deadline: float) -> None:
     """Told by the interceptor that bounds the call."""
     _deadline.set(deadline)
+
+
+def set_time_limit(limit: asyncio.Timeout) -> None:
+    """Told by the interceptor that bounds the call."""
+    _time_limit.set(limit)
+
+
+def put_off_time_limit(seconds: float) -> None:
+    """Gives the call so many seconds from now."""
+    _time_limit.get().reschedule(asyncio.get_running_loop().time() + seconds)
+
+
+def set_stream(stream: "OpenStream") -> None:
+    """Told by the interceptor that opened it."""
+    _stream.set(stream)

@@ -1,13 +1,72 @@
 """What went wrong inside goes to the log under an id; the caller gets only the id."""
 
+import asyncio
 import traceback
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
 
 import structlog
+from grpc import aio
 
+from authority.domain.reasons import Reason
+from authority.domain.refusal import Refusal
+from authority.rpc.refused import Refused
 from authority.usecases.ports import Contention, DependencyUnavailable
 
 _log = structlog.get_logger()
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Incidents:
+    """Turns everything unforeseen into a refusal, whose incident id stands in the log beside what happened."""
+
+    new_id: Callable[[], str]
+
+    async def answer_of(self, method: str, work: Awaitable[Value]) -> Value | Refusal:
+        """What the work answers with, or the refusal that it ended with.
+
+        It raises nothing but what gRPC itself ends a call with. gRPC by itself sends the text of exceptions to the
+        caller (case F01), and never answers a call inside which a CancelledError was raised (case F02).
+        """
+        try:
+            return await work
+        except Refused as refused:
+            return refused.refusal
+        except aio.AbortError:
+            # A standard service ended the call by itself.
+            raise
+        except asyncio.CancelledError as fault:
+            if _is_cancelled():
+                raise
+            return self._refusal(method, fault)
+        except Exception as fault:  # noqa: BLE001 - nothing unforeseen may reach the caller
+            return self._refusal(method, fault)
+
+    def _refusal(self, method: str, fault: BaseException) -> Refusal:
+        incident_id = self.new_id()
+        log_incident(incident_id, method, fault)
+        return Refusal(_reason_of(fault), {"incident_id": incident_id})
+
+
+def _reason_of(fault: BaseException) -> Reason:
+    """What the caller may know of a fault: whether the same call may be made again."""
+    match fault:
+        # Not this call was cancelled but something that it waited for: a pool that closes, a task that was given up.
+        case DependencyUnavailable() | asyncio.CancelledError():
+            return Reason.DEPENDENCY_UNAVAILABLE
+        case Contention():
+            return Reason.CONTENTION
+        case _:
+            return Reason.INTERNAL
+
+
+def _is_cancelled() -> bool:
+    """Whether this very task was cancelled: its caller went away, or its deadline passed, or the server stops."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def log_incident(incident_id: str, method: str, fault: BaseException) -> None:

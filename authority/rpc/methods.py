@@ -20,6 +20,7 @@ class MethodKind(Enum):
     OPEN = "needs no proof"
     READ = "its proof is fresh for a minute and works once"
     MUTATION = "its proof is fresh for five minutes; the same call again is a retry"
+    STREAM = "its proof, over the empty message, is fresh for a minute and opens one stream"
 
 
 METHODS: dict[str, MethodKind] = {
@@ -27,6 +28,7 @@ METHODS: dict[str, MethodKind] = {
     _CAPABILITIES + "VerifyCapability": MethodKind.READ,
     _CAPABILITIES + "CommitValidated": MethodKind.MUTATION,
     _CAPABILITIES + "BatchCommitValidated": MethodKind.MUTATION,
+    _CAPABILITIES + "StreamCommitValidated": MethodKind.STREAM,
     _CAPABILITIES + "RevokeCapability": MethodKind.MUTATION,
     _CAPABILITIES + "GetCommitReceipt": MethodKind.READ,
     _CAPABILITIES + "ListCommitReceipts": MethodKind.READ,

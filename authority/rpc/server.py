@@ -9,13 +9,19 @@ from grpc import aio
 from grpc_health.v1 import health, health_pb2_grpc  # type: ignore[import-untyped]
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 
+from authority.domain import limits
+from authority.rpc.bounds import Bounds
 from authority.rpc.capabilities import CapabilityServicer
+from authority.rpc.commit_streams import CommitStreams
 from authority.rpc.health import Health
+from authority.rpc.incidents import Incidents
 from authority.rpc.interceptors.answers import Answers
 from authority.rpc.interceptors.deadline import Deadlines
+from authority.rpc.interceptors.opening import Opening
 from authority.rpc.interceptors.proof import Proofs
 from authority.rpc.listening import PlaintextRefused, is_local
 from authority.rpc.memory import MemoryServicer
+from authority.rpc.open_streams import Later, OpenStreams
 from authority.rpc.policies import PolicyServicer
 from authority.rpc.proposals import ProposalServicer
 from authority.rpc.use_cases import UseCases
@@ -53,6 +59,12 @@ class ServerOptions:
     """How long before anybody gives up a use case must have its answer ready."""
     concurrent_rpcs: int = 1024
     """One more is refused by gRPC itself with RESOURCE_EXHAUSTED, without ErrorInfo."""
+    stream_life: float = limits.STREAM_LIFE_MS / 1_000
+    """How long a stream is read from."""
+    streams: int = 256
+    """Open at once; one more is refused with OVERLOADED. Each takes the place of a concurrent RPC."""
+    streams_per_principal: int = 16
+    """Of them, of one principal."""
     reflection: bool = False
     connection_age: float | None = None
     """After this a client is sent to connect anew; None lets connections live."""
@@ -73,20 +85,33 @@ class RpcServer:
         options: ServerOptions = DEFAULT_OPTIONS,
         outer_interceptors: Sequence[aio.ServerInterceptor] = (),
         new_incident_id: Callable[[], str] = lambda: str(uuid4()),
+        later: Later | None = None,
     ) -> None:
-        """`audience` is what Invocations must name; `outer_interceptors` (telemetry) see every answer as it is sent."""
+        """`audience` is what Invocations must name; `outer_interceptors` (telemetry) see every answer as it is sent.
+
+        `later` calls back when a stream is old; the event loop does unless it is given.
+        """
+        bounds = Bounds(options.deadline_cap, options.deadline_margin)
+        incidents = Incidents(new_incident_id)
+        self._streams = OpenStreams(
+            life=options.stream_life,
+            most=options.streams,
+            most_per_principal=options.streams_per_principal,
+            later=later,
+        )
         self._server = aio.server(
             interceptors=(
                 *outer_interceptors,
-                Answers(new_incident_id),
-                Deadlines(options.deadline_cap, options.deadline_margin),
+                Answers(incidents),
+                Deadlines(bounds),
                 Proofs(use_cases.authenticate, audience),
+                Opening(use_cases.admit_stream, self._streams, bounds),
             ),
             options=_channel_options(options),
             maximum_concurrent_rpcs=options.concurrent_rpcs,
         )
         self._health = Health(("", *SERVICES))
-        self._add_services(use_cases)
+        self._add_services(use_cases, CommitStreams(use_cases.commit_streamed, bounds, incidents))
         if options.reflection:
             reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME), self._server)
 
@@ -110,16 +135,20 @@ class RpcServer:
         await self._health.set_serving(serving=serving)
 
     async def stop(self, grace: float) -> None:
-        """Says NOT_SERVING, takes no more calls, and lets running ones end within `grace` seconds (case F12)."""
+        """Says NOT_SERVING, takes no more calls, and lets running ones end within `grace` seconds (case F12).
+
+        Streams are read from no more, and end as soon as what they have read is answered.
+        """
         await self._health.end()
+        self._streams.end()
         await self._server.stop(grace)
 
     async def wait_stopped(self) -> None:
         """Returns once the server has stopped."""
         await self._server.wait_for_termination()
 
-    def _add_services(self, use_cases: UseCases) -> None:
-        add_CapabilityServiceServicer_to_server(CapabilityServicer(use_cases), self._server)
+    def _add_services(self, use_cases: UseCases, commit_streams: CommitStreams) -> None:
+        add_CapabilityServiceServicer_to_server(CapabilityServicer(use_cases, commit_streams), self._server)
         add_ProposalServiceServicer_to_server(ProposalServicer(use_cases), self._server)
         add_PolicyServiceServicer_to_server(PolicyServicer(use_cases), self._server)
         add_MemoryServiceServicer_to_server(MemoryServicer(use_cases), self._server)

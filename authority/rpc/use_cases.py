@@ -32,6 +32,7 @@ class UseCases:
     """The use cases behind the RPCs, wired by bootstrap: each is the `__call__` of the class of that name."""
 
     authenticate: Callable[[Sequence[bytes], Call], Awaitable[Caller | Refusal]]
+    admit_stream: Callable[[Caller], Awaitable[Refusal | None]]
 
     issue: Callable[[Caller, IssueRequest], Awaitable[IssuedCapability | Refusal]]
     verify_capability: Callable[[Caller, Statement, Presentation | None], Awaitable[CapabilityVerdict | Refusal]]
@@ -39,6 +40,8 @@ class UseCases:
     commit_batch: Callable[
         [Caller, Sequence[CommitRequest | Refusal], float], Awaitable[list[CommitAnswer | Refusal] | Refusal]
     ]
+    open_commit_stream: Callable[[Caller], Awaitable[Refusal | None]]
+    commit_streamed: Callable[[Caller, CommitRequest | Refusal], Awaitable[CommitAnswer | Refusal]]
     revoke_capability: Callable[[Caller, RevocationRequest], Awaitable[RevokedCapability | Refusal]]
     get_receipt: Callable[[Caller, ReceiptQuery], Awaitable[FoundReceipt | Refusal]]
     list_receipts: Callable[[Caller, str, PageRequest], Awaitable[Page[StoredReceipt] | Refusal]]

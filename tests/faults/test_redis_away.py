@@ -12,11 +12,12 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from capability_authority.client import CapabilityAuthority, NotFound, Unavailable
-from capability_authority.v1.capability_service_pb2 import GetCommitReceiptRequest
+from capability_authority.v1.capability_service_pb2 import GetCommitReceiptRequest, StreamCommitValidatedRequest
 from tests.faults.conftest import Site
 from tests.installation.gates import gate
 from tests.installation.leases import has_lease
 from tests.installation.processes import eventually
+from tests.installation.requests import commit_of
 from tests.installation.storage import Storage
 from tests.installation.team import ONCE, Ready, Team, refused, team_at
 from tests.installation.wire import Wire
@@ -102,6 +103,25 @@ async def test_without_redis_commits_go_on_and_reads_are_unavailable(
         # And once Redis is well reads are served again, without a restart
         _mend(site)
         await _reads_again(patient.service)
+
+
+@pytest.mark.parametrize("mood", ["b05_stopped", "b05_hung", "b04_flushed"])
+async def test_i04_a_captured_proof_opens_no_second_stream_whatever_becomes_of_redis(
+    patient: Team, wire: Wire, site: Site, mended: None, mood: str
+) -> None:
+    # Given a proof that opened a stream
+    ready, proof = await patient.ready(), wire.proof("StreamCommitValidated", b"")
+    assert await wire.stream(proofs=[proof]).close() == []
+    # When Redis is of no use, or has forgotten everything
+    (MOODS | {"b04_flushed": _flushed})[mood](site)
+    # Then the proof still opens no other, and a new one opens one, on which commits go on
+    failure = await wire.stream_refused(proofs=[proof])
+    assert (failure.code, failure.reason) == (grpc.StatusCode.PERMISSION_DENIED, "PROOF_REPLAYED")
+    stream = wire.stream()
+    await stream.send(StreamCommitValidatedRequest(tag=1, commit=commit_of(ready)))
+    (committed,) = await stream.close()
+    assert not committed.outcome.result.replayed
+    assert (await patient.commit(ready)).receipt.statement == committed.outcome.result.receipt
 
 
 async def test_b04_a_flush_between_commit_and_replay_is_not_noticed(site: Site, patient: Team, mended: None) -> None:

@@ -15,7 +15,7 @@ from capability_authority.client import Credentials
 from capability_authority.client.rpcs import RPCS
 from capability_authority.offline import PROOF_METADATA_KEY, make_invocation
 from capability_authority.v1.types_pb2 import PrincipalRef, TenantRef
-from tests.integration.rpc.running import Failure
+from tests.integration.rpc.running import Failure, Stream
 
 INTERNALS = (
     "Traceback", "asyncpg", "psycopg", "postgres", "redis", "grpc._", "google.protobuf", "site-packages", ".py",
@@ -55,6 +55,17 @@ class Wire:
         entries = [self.proof(rpc, data)] if proofs is None else proofs
         call: aio.UnaryUnaryMultiCallable[bytes, bytes] = self._channel.unary_unary(RPCS[rpc].path)
         return await call(data, timeout=within_s, metadata=[(PROOF_METADATA_KEY, entry) for entry in entries])
+
+    def stream(self, *, proofs: Sequence[bytes] | None = None) -> Stream:
+        """A stream of commits; without `proofs` there is one that opens it."""
+        entries = [self.proof("StreamCommitValidated", b"")] if proofs is None else proofs
+        return Stream(self._channel, metadata=[(PROOF_METADATA_KEY, entry) for entry in entries])
+
+    async def stream_refused(self, *, proofs: Sequence[bytes]) -> Failure:
+        """Why no stream is opened with these proofs, in which nothing internal shows."""
+        failure = await self.stream(proofs=proofs).fails()
+        assert_tells_nothing_internal(failure)
+        return failure
 
     async def refused(
         self, rpc: str, request: Message | bytes, *, proofs: Sequence[bytes] | None = None, within_s: float = 20.0

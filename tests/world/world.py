@@ -358,6 +358,17 @@ class World:
         ]
         return await self.authority.do.commit_batch((by or self.service).calls(), requests, deadline)
 
+    async def commit_streamed(
+        self, issued: Issued | Refusal, *, by: Person | None = None, within_s: float = WITHIN_S
+    ) -> CommitAnswer | Refusal:
+        """One item of a stream, by the service; a refusal stands for an item of a bad shape."""
+        caller = (by or self.service).calls()
+        if isinstance(issued, Refusal):
+            return await self.authority.do.commit_stream(caller, issued)
+        deadline = asyncio.get_running_loop().time() + within_s
+        request = CommitRequest(issued.capability.statement, issued.presentation, deadline)
+        return await self.authority.do.commit_stream(caller, request)
+
     async def revoke(
         self, issued: Issued, *, by: Person | None = None, request_id: str | None = None
     ) -> RevokedCapability | Refusal:

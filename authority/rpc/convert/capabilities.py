@@ -99,10 +99,11 @@ def batch_request(
         raise Refused(malformed("requests", "at least one"))
     if request.ByteSize() > limits.BATCH_BYTES:
         raise Refused(over_limit("requests", f"{limits.BATCH_BYTES} bytes together"))
-    return [_item(item, deadline, traceparent) for item in request.requests]
+    return [commit_item(item, deadline, traceparent) for item in request.requests]
 
 
-def _item(item: pb.CommitValidatedRequest, deadline: float, traceparent: str) -> CommitRequest | Refusal:
+def commit_item(item: pb.CommitValidatedRequest, deadline: float, traceparent: str) -> CommitRequest | Refusal:
+    """One of many requests, or what it alone is refused for."""
     try:
         return commit_request(item, deadline, traceparent)
     except Refused as refused:
@@ -111,10 +112,11 @@ def _item(item: pb.CommitValidatedRequest, deadline: float, traceparent: str) ->
 
 def batch_response(answers: Sequence[CommitAnswer | Refusal]) -> pb.BatchCommitValidatedResponse:
     """One outcome each, in their order."""
-    return pb.BatchCommitValidatedResponse(outcomes=map(_outcome, answers))
+    return pb.BatchCommitValidatedResponse(outcomes=map(outcome, answers))
 
 
-def _outcome(answer: CommitAnswer | Refusal) -> pb.CommitOutcome:
+def outcome(answer: CommitAnswer | Refusal) -> pb.CommitOutcome:
+    """What became of one of many."""
     if isinstance(answer, Refusal):
         return pb.CommitOutcome(status=to_status(answer))
     return pb.CommitOutcome(result=commit_response(answer))

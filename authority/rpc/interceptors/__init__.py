@@ -1,1 +1,1 @@
-"""What happens to every call, outermost first: its answer, its deadline, its proof."""
+"""What happens to every call, outermost first: its answer, its deadline, its proof; and to a stream its opening."""

@@ -1,38 +1,31 @@
 """The outermost interceptor of our own: whatever happens inside, the caller gets an answer out of the error table."""
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from grpc import aio
 from grpc_status import rpc_status  # type: ignore[import-untyped]
 
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.rpc.current_call import Context
 from authority.rpc.errors import to_status
-from authority.rpc.incidents import log_incident
-from authority.rpc.interceptors.unary import (
+from authority.rpc.incidents import Incidents
+from authority.rpc.interceptors.wrapping import (
     Handler,
+    Interceptor,
     MaybeHandler,
-    UnaryInterceptor,
     behaviour_of,
+    stream_handler,
     unary_handler,
 )
 from authority.rpc.methods import PACKAGE
-from authority.rpc.refused import Refused
-from authority.usecases.ports import Contention, DependencyUnavailable
 
 
 @dataclass(frozen=True, slots=True)
-class Answers(UnaryInterceptor):
-    """Answers refusals by the error table and everything unforeseen by a fixed sentence and an incident id.
+class Answers(Interceptor):
+    """Answers refusals by the error table and everything unforeseen by a fixed sentence and an incident id."""
 
-    gRPC by itself sends the text of exceptions to the caller (case F01), and never answers a call inside which a
-    CancelledError was raised (case F02).
-    """
-
-    new_incident_id: Callable[[], str]
+    incidents: Incidents
 
     def replace_missing(self, method: str) -> MaybeHandler:
         """NOT_IMPLEMENTED for an RPC of this contract's package; others are answered by gRPC."""
@@ -44,45 +37,26 @@ class Answers(UnaryInterceptor):
         assert serialize is not None
 
         async def answer(request: object, context: Context) -> bytes:
-            try:
-                return serialize(await behaviour(request, context))
-            except Refused as refused:
-                refusal = refused.refusal
-            except aio.AbortError:
-                # A standard service ended the call by itself.
-                raise
-            except asyncio.CancelledError as fault:
-                if _is_cancelled():
-                    raise
-                refusal = self._incident(method, fault)
-            except Exception as fault:  # noqa: BLE001 - nothing unforeseen may reach the caller
-                refusal = self._incident(method, fault)
-            return await _abort(context, refusal)
+            work = _serialized(behaviour(request, context), serialize)
+            answered = await self.incidents.answer_of(method, work)
+            return await _abort(context, answered) if isinstance(answered, Refusal) else answered
 
         return unary_handler(answer, handler.request_deserializer, None)
 
-    def _incident(self, method: str, fault: BaseException) -> Refusal:
-        incident_id = self.new_incident_id()
-        log_incident(incident_id, method, fault)
-        return Refusal(_reason_of(fault), {"incident_id": incident_id})
+    def wrap_stream(self, handler: Handler, method: str) -> Handler:
+        """A handler whose stream ends with a status out of the error table."""
+        behaviour = behaviour_of(handler)
+
+        async def answer(items: object, context: Context) -> None:
+            answered = await self.incidents.answer_of(method, behaviour(items, context))
+            if isinstance(answered, Refusal):
+                await _abort(context, answered)
+
+        return stream_handler(answer)
 
 
-def _reason_of(fault: BaseException) -> Reason:
-    """What the caller may know of a fault: whether the same call may be made again."""
-    match fault:
-        # Not this call was cancelled but something that it waited for: a pool that closes, a task that was given up.
-        case DependencyUnavailable() | asyncio.CancelledError():
-            return Reason.DEPENDENCY_UNAVAILABLE
-        case Contention():
-            return Reason.CONTENTION
-        case _:
-            return Reason.INTERNAL
-
-
-def _is_cancelled() -> bool:
-    """Whether gRPC cancelled this very call: its caller went away, or its deadline passed, or the server stops."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+async def _serialized(work: Awaitable[object], serialize: Callable[[object], bytes]) -> bytes:
+    return serialize(await work)
 
 
 async def _refuse_missing(_request: bytes, context: Context) -> bytes:

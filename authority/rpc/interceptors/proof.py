@@ -10,16 +10,18 @@ from authority.domain.invocation import Call
 from authority.domain.refusal import Refusal
 from authority.rpc.current_call import Context, set_caller
 from authority.rpc.interceptors.reading import read_strictly
-from authority.rpc.interceptors.unary import Handler, UnaryInterceptor, behaviour_of, unary_handler
+from authority.rpc.interceptors.wrapping import Handler, Interceptor, behaviour_of, stream_handler, unary_handler
 from authority.rpc.methods import MethodKind, kind_of
 from authority.rpc.refused import value_or_refuse
 
 PROOF_ENTRY = "capability-authority-proof-bin"
 """The metadata entry that carries an Invocation."""
+_NO_BYTES = b""
+"""What the proof of a stream is over: its items come later, and under keys of their own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proofs(UnaryInterceptor):
+class Proofs(Interceptor):
     """Takes the deserializer off, has the caller authenticated, and reads the bytes strictly.
 
     That order is the error table's: CALLER_UNAUTHENTICATED, then MALFORMED; whether the proof fits the call is told by
@@ -35,13 +37,27 @@ class Proofs(UnaryInterceptor):
         assert deserialize is not None
 
         async def prove(raw: bytes, context: Context) -> object:
-            kind = kind_of(method)
-            if kind is not MethodKind.OPEN:
-                call = Call(self.audience, method, sha256(raw).digest(), is_read=kind is MethodKind.READ)
-                set_caller(value_or_refuse(await self.authenticate(_proofs(context), call)))
+            if kind_of(method) is not MethodKind.OPEN:
+                set_caller(await self._caller(method, raw, context))
             return await behaviour(read_strictly(deserialize, raw), context)
 
         return unary_handler(prove, None, handler.response_serializer)
+
+    def wrap_stream(self, handler: Handler, method: str) -> Handler:
+        """A handler whose caller is known before it runs: a check among the items would let it write before."""
+        behaviour = behaviour_of(handler)
+
+        async def prove(items: object, context: Context) -> None:
+            set_caller(await self._caller(method, _NO_BYTES, context))
+            await behaviour(items, context)
+
+        return stream_handler(prove)
+
+    async def _caller(self, method: str, raw: bytes, context: Context) -> Caller:
+        kind, digest = kind_of(method), sha256(raw).digest()
+        is_read, opens_stream = kind is MethodKind.READ, kind is MethodKind.STREAM
+        call = Call(self.audience, method, digest, is_read=is_read, opens_stream=opens_stream)
+        return value_or_refuse(await self.authenticate(_proofs(context), call))
 
 
 def _proofs(context: Context) -> list[bytes]:

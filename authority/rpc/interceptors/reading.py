@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError, Message
@@ -12,29 +12,44 @@ from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal, malformed, over_limit
 from authority.rpc.refused import Refused
 
+Read = TypeVar("Read", bound=Message)
+
 _MORE = 0x80
 """The bit by which a byte of a varint says that another follows."""
 
 
-def read_strictly(deserialize: Callable[[bytes], Message], raw: bytes) -> Message:
-    """The message in the bytes.
+def read_strictly(deserialize: Callable[[bytes], Read], raw: bytes) -> Read:
+    """The message in the bytes. Raises `Refused` as `read` and `refuse_unknown` do."""
+    message = read(deserialize, raw)
+    refuse_unknown(deserialize, raw, message)
+    return message
 
-    Raises `Refused`: MALFORMED for bytes that are no such message (bad UTF-8 too, case F07) and for an unknown field at
-    any depth (case D13), naming its path; LIMIT_EXCEEDED for more repeated messages than any request may hold.
+
+def read(deserialize: Callable[[bytes], Read], raw: bytes) -> Read:
+    """The message in the bytes, with whatever else is in them.
+
+    Raises `Refused`: MALFORMED for bytes that are no such message (bad UTF-8 too, case F07).
+    """
+    try:
+        return deserialize(raw)
+    except DecodeError:
+        raise Refused(Refusal(Reason.MALFORMED, {"problem": "not a message of this type"})) from None
+
+
+def refuse_unknown(deserialize: Callable[[bytes], Message], raw: bytes, message: Message) -> None:
+    """Judges the message that was read from the bytes; its unknown fields are dropped.
+
+    Raises `Refused`: MALFORMED for an unknown field at any depth (case D13), naming its path; LIMIT_EXCEEDED for more
+    repeated messages than any request may hold.
 
     Protobuf's own list of unknown fields is never asked for: it makes a Python object of each, and two million fit into
     one request, which anybody may send to an RPC that needs no proof (case D16).
     """
-    try:
-        message = deserialize(raw)
-    except DecodeError:
-        raise Refused(Refusal(Reason.MALFORMED, {"problem": "not a message of this type"})) from None
     whole = message.ByteSize()
     message.DiscardUnknownFields()
     if message.ByteSize() != whole:
         _refuse(deserialize(raw), "", knows_all=False)
     _refuse(message, "", knows_all=True)
-    return message
 
 
 def _refuse(message: Message, prefix: str, *, knows_all: bool) -> None:

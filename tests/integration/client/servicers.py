@@ -1,6 +1,8 @@
 """The servicers of the small authority: each does what its RPC is for and judges next to nothing."""
 # ruff: noqa: N802  # the contract names the methods
 
+from collections.abc import AsyncIterator
+
 import grpc
 
 from capability_authority.offline import (
@@ -154,6 +156,14 @@ class CapabilityServicer(CapabilityServiceServicer):
         outcomes = [await self._outcome(item, context) for item in request.requests]
         told = outcomes[: len(outcomes) - self._state.dropped_outcomes]
         return capability_pb.BatchCommitValidatedResponse(outcomes=told)
+
+    async def StreamCommitValidated(
+        self, request_iterator: AsyncIterator[capability_pb.StreamCommitValidatedRequest], context: Context
+    ) -> AsyncIterator[capability_pb.StreamCommitValidatedResponse]:
+        """One after the other, as they come."""
+        async for item in request_iterator:
+            outcome = await self._outcome(item.commit, context)
+            yield capability_pb.StreamCommitValidatedResponse(tag=item.tag, outcome=outcome)
 
     async def _outcome(
         self, item: capability_pb.CommitValidatedRequest, context: Context

@@ -21,7 +21,7 @@ from capability_authority.client import (
     Unavailable,
 )
 from capability_authority.offline import sha256
-from capability_authority.v1.capability_service_pb2 import CommitValidatedRequest
+from capability_authority.v1.capability_service_pb2 import CommitValidatedRequest, StreamCommitValidatedRequest
 from capability_authority.v1.proposal_service_pb2 import CreateProposalRequest
 from tests.integration.client.exchange import CONTENT, IMPATIENT, issued
 from tests.integration.client.small_authority import SmallAuthority
@@ -68,6 +68,11 @@ async def test_a_retry_sends_the_same_bytes_and_key_with_a_new_proof(
     assert sent.presentation.commit_idempotency_key == capability.commit_idempotency_key
     nonces = {attempt.invocation.nonce for attempt in attempts if attempt.invocation is not None}
     assert len(nonces) == 3
+
+
+async def test_a_stream_is_no_call(client: CapabilityAuthority) -> None:
+    with pytest.raises(ValueError, match="StreamCommitValidated is a stream"):
+        await client.call("StreamCommitValidated", StreamCommitValidatedRequest())
 
 
 async def test_a_made_up_request_id_is_kept_across_attempts(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -124,6 +124,27 @@ class Witness(aio.ServerInterceptor):
         return self._wrapped(handler, handler_call_details.method)
 
     def _wrapped(self, handler: Handler, path: str) -> Handler:
+        return self._stream(handler, path) if handler.request_streaming else self._unary(handler, path)
+
+    def _stream(self, handler: Handler, path: str) -> Handler:
+        behaviour: Any = handler.stream_stream
+
+        async def witness(items: AsyncIterator[Message], context: Context) -> AsyncIterator[Message]:
+            try:
+                self._note(path.rpartition("/")[2], path, b"", context)
+            except Refusal as refusal:
+                await refusal.end(context)
+                raise
+            async for answer in behaviour(items, context):
+                yield answer
+
+        return grpc.stream_stream_rpc_method_handler(
+            witness,
+            request_deserializer=handler.request_deserializer,
+            response_serializer=handler.response_serializer,
+        )
+
+    def _unary(self, handler: Handler, path: str) -> Handler:
         behaviour: Any = handler.unary_unary
         deserialize: Any = handler.request_deserializer
         name = path.rpartition("/")[2]

@@ -11,8 +11,14 @@ from grpc import StatusCode, aio
 
 from authority.domain.identity import Caller, Principal, PrincipalKind, Proof
 from authority.domain.references import PrincipalRef, TenantRef
+from authority.rpc.open_streams import Later
 from authority.rpc.server import RpcServer, ServerOptions
 from authority.rpc.use_cases import UseCases
+from capability_authority.v1.capability_service_pb2 import (
+    CommitOutcome,
+    StreamCommitValidatedRequest,
+    StreamCommitValidatedResponse,
+)
 
 AUDIENCE = "authority.test"
 INCIDENT = "0190f3a0-0000-7000-8000-00000000dead"
@@ -26,6 +32,7 @@ CALLER = Caller(
     one_use=False,
 )
 
+STREAM = "/capability_authority.v1.CapabilityService/StreamCommitValidated"
 GET_RECORD = "/capability_authority.v1.MemoryService/GetMemoryRecord"
 ONE_RECORD = b"\x0a\x24" + UUID.encode()
 
@@ -42,7 +49,51 @@ async def _unexpected(*_: object) -> Any:
 def use_cases(**given: Callable[..., Awaitable[Any]]) -> UseCases:
     """Use cases of which only the given ones may be called; anybody is authenticated."""
     chosen: dict[str, Any] = {field.name: _unexpected for field in fields(UseCases)}
-    return UseCases(**chosen | {"authenticate": authenticate_anybody} | given)
+    anybody = {"authenticate": authenticate_anybody, "admit_stream": admit_anybody, "open_commit_stream": admit_anybody}
+    return UseCases(**chosen | anybody | given)
+
+
+async def admit_anybody(_: Caller) -> None:
+    """Lets every stream be opened."""
+
+
+class Stream:
+    """A stream of commits as its caller sees it; bytes go in and outcomes come out."""
+
+    def __init__(self, channel: aio.Channel, **options: Any) -> None:
+        options.setdefault("metadata", PROOF)
+        opened: aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(STREAM)
+        self.call = opened(**options)
+
+    async def send(self, *items: bytes | StreamCommitValidatedRequest) -> None:
+        """Sends items, or bytes that are none."""
+        for item in items:
+            await self.call.write(item if isinstance(item, bytes) else item.SerializeToString())
+
+    async def outcome(self) -> StreamCommitValidatedResponse | None:
+        """The next outcome; None when the stream has ended well."""
+        answer = await self.call.read()
+        return StreamCommitValidatedResponse.FromString(answer) if isinstance(answer, bytes) else None
+
+    async def outcomes(self) -> list[StreamCommitValidatedResponse]:
+        """The rest of them, once the stream has ended well."""
+        found = []
+        while (answer := await self.outcome()) is not None:
+            found.append(answer)
+        return found
+
+    async def close(self) -> list[StreamCommitValidatedResponse]:
+        """Sends no more: the rest of the outcomes, once the stream has ended well."""
+        await self.call.done_writing()
+        return await self.outcomes()
+
+    async def fails(self) -> "Failure":
+        """Why the stream ends, when nothing more comes before. One that does not fail is an error."""
+        try:
+            answer = await self.outcome()
+        except aio.AioRpcError as error:
+            return Failure(error)
+        raise AssertionError(f"the stream did not fail: {answer}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +109,10 @@ class Running:
         options.setdefault("metadata", PROOF)
         call: aio.UnaryUnaryMultiCallable[bytes, bytes] = self.channel.unary_unary(method)
         return await call(request, **options)
+
+    def stream(self, **options: Any) -> Stream:
+        """A stream of commits; with a proof unless other metadata is given."""
+        return Stream(self.channel, **options)
 
     async def fail_elsewhere(self) -> "Failure":
         """Why a call from a connection of its own fails."""
@@ -116,10 +171,19 @@ class Failure:
         return kind.FromString(packed[0].value) if packed else None
 
 
+def reason_of(outcome: CommitOutcome) -> tuple[str, dict[str, str]]:
+    """Why one of many was refused."""
+    (detail,) = [detail for detail in outcome.status.details if detail.Is(ErrorInfo.DESCRIPTOR)]
+    info = ErrorInfo.FromString(detail.value)
+    return info.reason, dict(info.metadata)
+
+
 @asynccontextmanager
-async def running(cases: UseCases, *, start: bool = True, **options: Any) -> AsyncIterator[Running]:
+async def running(
+    cases: UseCases, *, start: bool = True, later: Later | None = None, **options: Any
+) -> AsyncIterator[Running]:
     """A server of the use cases; stopped at once in the end."""
-    server = RpcServer(cases, AUDIENCE, ServerOptions(**options), new_incident_id=lambda: INCIDENT)
+    server = RpcServer(cases, AUDIENCE, ServerOptions(**options), new_incident_id=lambda: INCIDENT, later=later)
     port = server.bind("127.0.0.1:0")
     if start:
         await server.start()

@@ -47,6 +47,14 @@ def test_an_unknown_rpc_is_answered_with_those_that_come_close(capsys: pytest.Ca
     assert "GetCommitReceipt" in result.sentence
 
 
+def test_a_stream_is_refused_with_what_to_call_instead(credentials: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = ran(capsys, "call", "StreamCommitValidated", "--credentials", str(credentials))
+
+    assert result.code == 2
+    assert "is a stream" in result.sentence
+    assert "BatchCommitValidated" in result.sentence
+
+
 def test_without_a_place_it_asks_for_one(capsys: pytest.CaptureFixture[str]) -> None:
     result = ran(capsys, "call", "GetKeySet")
 

@@ -26,12 +26,12 @@ def test_every_rpc_of_the_contract_has_its_line_and_no_other() -> None:
 
 @pytest.mark.parametrize("method", CONTRACT)
 def test_reads_are_what_the_semantics_name(method: str) -> None:
-    # Semantics §2: Verify*, Get*, List*, …; GetKeySet needs no proof; all else mutates.
+    # Semantics §2: Verify*, Get*, List*, …; Stream* are streams; GetKeySet needs no proof; all else mutates.
     name = method.rpartition("/")[2]
-    reads = name.startswith(("Verify", "Get", "List"))
-    expected = MethodKind.OPEN if name == "GetKeySet" else MethodKind.READ if reads else MethodKind.MUTATION
+    prefixes = {"Verify": MethodKind.READ, "Get": MethodKind.READ, "List": MethodKind.READ, "Stream": MethodKind.STREAM}
+    kinds = [kind for prefix, kind in prefixes.items() if name.startswith(prefix)] or [MethodKind.MUTATION]
 
-    assert kind_of(method) is expected
+    assert kind_of(method) is (MethodKind.OPEN if name == "GetKeySet" else kinds[0])
 
 
 @pytest.mark.parametrize("method", [name for name, kind in METHODS.items() if kind is MethodKind.MUTATION])
@@ -44,10 +44,10 @@ def test_every_mutation_can_be_retried(method: str) -> None:
     assert "request_id" in items or "presentation" in items, "its request id, or a commit's idempotency key"
 
 
-def test_every_rpc_is_unary_as_the_interceptors_expect() -> None:
-    streams = [name for name, method in CONTRACT.items() if method.client_streaming or method.server_streaming]
-
-    assert streams == []
+def test_every_rpc_is_unary_or_streams_both_ways_as_the_interceptors_expect() -> None:
+    for name, method in CONTRACT.items():
+        is_stream = kind_of(name) is MethodKind.STREAM
+        assert (method.client_streaming, method.server_streaming) == (is_stream, is_stream), name
 
 
 def test_standard_services_need_no_proof() -> None:

@@ -91,9 +91,11 @@ class Connection:
         """Call any RPC by its name, "CommitValidated" or longer; the response message.
 
         An empty `request_id` is filled in, the same for all attempts. Raises `UnknownRpc`, `TypeError` when `request`
-        is not the RPC's request message, and `AuthorityError`.
+        is not the RPC's request message, `ValueError` for a stream, and `AuthorityError`.
         """
         known = rpc_named(rpc)
+        if known.is_stream:
+            raise ValueError(f"{known.name} is a stream, not a call")
         if not isinstance(request, known.request_class):
             raise TypeError(f"{known.name} takes {known.request_class.__name__}, not {type(request).__name__}")
         return await self._send(request, known.response_class, **options)

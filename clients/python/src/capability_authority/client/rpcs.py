@@ -29,12 +29,14 @@ class UnknownRpc(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Rpc:
-    """One unary RPC of the contract."""
+    """One RPC of the contract."""
 
     path: str
     """The full RPC name that Invocations bind, "/capability_authority.v1.CapabilityService/CommitValidated"."""
     request_class: type[Message]
     response_class: type[Message]
+    is_stream: bool = False
+    """Whether requests and responses stream both ways; every other RPC is unary."""
 
     @property
     def name(self) -> str:
@@ -57,7 +59,7 @@ def _all_rpcs() -> Iterator[Rpc]:
         for service in file.DESCRIPTOR.services_by_name.values():
             for method in service.methods:
                 request, response = GetMessageClass(method.input_type), GetMessageClass(method.output_type)
-                yield Rpc(f"/{service.full_name}/{method.name}", request, response)
+                yield Rpc(f"/{service.full_name}/{method.name}", request, response, method.client_streaming)
 
 
 RPCS: Final[Mapping[str, Rpc]] = MappingProxyType({rpc.name: rpc for rpc in _all_rpcs()})

@@ -391,6 +391,56 @@ class CommitOutcome(_message.Message):
 Global___CommitOutcome: _TypeAlias = CommitOutcome  # noqa: Y015
 
 @_typing.final
+class StreamCommitValidatedRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TAG_FIELD_NUMBER: _builtins.int
+    COMMIT_FIELD_NUMBER: _builtins.int
+    tag: _builtins.int
+    """Chosen by the caller, and given back with the outcome; it may repeat and means nothing."""
+    @_builtins.property
+    def commit(self) -> Global___CommitValidatedRequest: ...
+    def __init__(
+        self,
+        *,
+        tag: _builtins.int = ...,
+        commit: Global___CommitValidatedRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["commit", b"commit"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit", b"commit", "tag", b"tag"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamCommitValidatedRequest: _TypeAlias = StreamCommitValidatedRequest  # noqa: Y015
+
+@_typing.final
+class StreamCommitValidatedResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TAG_FIELD_NUMBER: _builtins.int
+    OUTCOME_FIELD_NUMBER: _builtins.int
+    tag: _builtins.int
+    """Of the item."""
+    @_builtins.property
+    def outcome(self) -> Global___CommitOutcome:
+        """Outcomes come in the order in which they are settled."""
+
+    def __init__(
+        self,
+        *,
+        tag: _builtins.int = ...,
+        outcome: Global___CommitOutcome | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "tag", b"tag"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamCommitValidatedResponse: _TypeAlias = StreamCommitValidatedResponse  # noqa: Y015
+
+@_typing.final
 class RevokeCapabilityRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -55,6 +55,11 @@ class CapabilityServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedResponse.FromString,
                 _registered_method=True)
+        self.StreamCommitValidated = channel.stream_stream(
+                '/capability_authority.v1.CapabilityService/StreamCommitValidated',
+                request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.StreamCommitValidatedRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.StreamCommitValidatedResponse.FromString,
+                _registered_method=True)
         self.RevokeCapability = channel.unary_unary(
                 '/capability_authority.v1.CapabilityService/RevokeCapability',
                 request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.RevokeCapabilityRequest.SerializeToString,
@@ -114,6 +119,19 @@ class CapabilityServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def StreamCommitValidated(self, request_iterator, context):
+        """Caller: the holder. As CommitValidated, for however many come: one outcome for each item that is read, as soon as
+        it is settled. The stream is opened by an Invocation over the empty message, made within the last minute, which
+        opens no other. It lives for 5 minutes at most and then ends OK, once what it has read is answered; so it does when
+        the authority stops. Whatever has no outcome by the end of a stream, however that ends, is sent again on another
+        one, under the same key. A caller whose key or principal is revoked meanwhile ends it with CALLER_UNAUTHENTICATED,
+        bytes that are no item end it with MALFORMED; whatever else an item is refused for is its own status. No more is
+        read while 256 items, or 3 MiB of them, wait for their outcomes.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RevokeCapability(self, request, context):
         """Caller: the holder, a principal with the right `issue`, or an admin. Withdraws a capability for ever, an expired one
         too: once this is answered nothing is committed with it any more, and no commit that was on its way lands after it.
@@ -167,6 +185,11 @@ def add_CapabilityServiceServicer_to_server(servicer, server):
                     servicer.BatchCommitValidated,
                     request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedResponse.SerializeToString,
+            ),
+            'StreamCommitValidated': grpc.stream_stream_rpc_method_handler(
+                    servicer.StreamCommitValidated,
+                    request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.StreamCommitValidatedRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.StreamCommitValidatedResponse.SerializeToString,
             ),
             'RevokeCapability': grpc.unary_unary_rpc_method_handler(
                     servicer.RevokeCapability,
@@ -298,6 +321,33 @@ class CapabilityService:
             '/capability_authority.v1.CapabilityService/BatchCommitValidated',
             capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedRequest.SerializeToString,
             capability__authority_dot_v1_dot_capability__service__pb2.BatchCommitValidatedResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamCommitValidated(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/capability_authority.v1.CapabilityService/StreamCommitValidated',
+            capability__authority_dot_v1_dot_capability__service__pb2.StreamCommitValidatedRequest.SerializeToString,
+            capability__authority_dot_v1_dot_capability__service__pb2.StreamCommitValidatedResponse.FromString,
             options,
             channel_credentials,
             insecure,

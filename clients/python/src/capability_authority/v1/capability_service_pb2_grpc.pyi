@@ -49,6 +49,15 @@ class CapabilityServiceStub:
     over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
     for is its own status. Of items that contend the first wins.
     """
+    StreamCommitValidated: _grpc.StreamStreamMultiCallable[_capability_service_pb2.StreamCommitValidatedRequest, _capability_service_pb2.StreamCommitValidatedResponse]
+    """Caller: the holder. As CommitValidated, for however many come: one outcome for each item that is read, as soon as
+    it is settled. The stream is opened by an Invocation over the empty message, made within the last minute, which
+    opens no other. It lives for 5 minutes at most and then ends OK, once what it has read is answered; so it does when
+    the authority stops. Whatever has no outcome by the end of a stream, however that ends, is sent again on another
+    one, under the same key. A caller whose key or principal is revoked meanwhile ends it with CALLER_UNAUTHENTICATED,
+    bytes that are no item end it with MALFORMED; whatever else an item is refused for is its own status. No more is
+    read while 256 items, or 3 MiB of them, wait for their outcomes.
+    """
     RevokeCapability: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.RevokeCapabilityRequest, _capability_service_pb2.RevokeCapabilityResponse]
     """Caller: the holder, a principal with the right `issue`, or an admin. Withdraws a capability for ever, an expired one
     too: once this is answered nothing is committed with it any more, and no commit that was on its way lands after it.
@@ -82,6 +91,15 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
     """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
     over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
     for is its own status. Of items that contend the first wins.
+    """
+    StreamCommitValidated: _aio.StreamStreamMultiCallable[_capability_service_pb2.StreamCommitValidatedRequest, _capability_service_pb2.StreamCommitValidatedResponse]  # type: ignore[assignment]
+    """Caller: the holder. As CommitValidated, for however many come: one outcome for each item that is read, as soon as
+    it is settled. The stream is opened by an Invocation over the empty message, made within the last minute, which
+    opens no other. It lives for 5 minutes at most and then ends OK, once what it has read is answered; so it does when
+    the authority stops. Whatever has no outcome by the end of a stream, however that ends, is sent again on another
+    one, under the same key. A caller whose key or principal is revoked meanwhile ends it with CALLER_UNAUTHENTICATED,
+    bytes that are no item end it with MALFORMED; whatever else an item is refused for is its own status. No more is
+    read while 256 items, or 3 MiB of them, wait for their outcomes.
     """
     RevokeCapability: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.RevokeCapabilityRequest, _capability_service_pb2.RevokeCapabilityResponse]  # type: ignore[assignment]
     """Caller: the holder, a principal with the right `issue`, or an admin. Withdraws a capability for ever, an expired one
@@ -137,6 +155,21 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
         """Caller: the holder. As CommitValidated, many in one call: one outcome each, in order. A bad caller, or a batch that is
         over the limit or cannot be read (an unknown field anywhere, say), fails the call; whatever else an item is refused
         for is its own status. Of items that contend the first wins.
+        """
+
+    @_abc_1.abstractmethod
+    def StreamCommitValidated(
+        self,
+        request_iterator: _MaybeAsyncIterator[_capability_service_pb2.StreamCommitValidatedRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_capability_service_pb2.StreamCommitValidatedResponse], _abc.AsyncIterator[_capability_service_pb2.StreamCommitValidatedResponse]]:
+        """Caller: the holder. As CommitValidated, for however many come: one outcome for each item that is read, as soon as
+        it is settled. The stream is opened by an Invocation over the empty message, made within the last minute, which
+        opens no other. It lives for 5 minutes at most and then ends OK, once what it has read is answered; so it does when
+        the authority stops. Whatever has no outcome by the end of a stream, however that ends, is sent again on another
+        one, under the same key. A caller whose key or principal is revoked meanwhile ends it with CALLER_UNAUTHENTICATED,
+        bytes that are no item end it with MALFORMED; whatever else an item is refused for is its own status. No more is
+        read while 256 items, or 3 MiB of them, wait for their outcomes.
         """
 
     @_abc_1.abstractmethod

@@ -1,4 +1,4 @@
-"""Wraps the handlers of unary RPCs; this contract has no other RPCs yet.
+"""Wraps the handlers of RPCs: of unary ones, and of those that stream both ways. This contract has no others.
 
 The streams of the standard services (health watching, reflection) pass untouched: they reach no use case.
 """
@@ -11,15 +11,17 @@ import grpc
 from grpc import aio
 
 from authority.rpc.current_call import Context
+from authority.rpc.methods import OPEN_SERVICES
 
 Behaviour: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
+"""What a handler does. A stream's takes items from its context and gives outcomes to it, and answers with nothing."""
 # Quoted, for these classes take type arguments in their stubs only.
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 MaybeHandler: TypeAlias = "grpc.RpcMethodHandler[Any, Any] | None"
 
 
-class UnaryInterceptor(aio.ServerInterceptor):
-    """An interceptor that replaces the handlers of unary RPCs and leaves every other alone."""
+class Interceptor(aio.ServerInterceptor):
+    """An interceptor that replaces the handlers of RPCs."""
 
     async def intercept_service(
         self,
@@ -27,12 +29,12 @@ class UnaryInterceptor(aio.ServerInterceptor):
         handler_call_details: grpc.HandlerCallDetails,
     ) -> MaybeHandler:
         """The handler of the RPC, wrapped."""
-        handler = await continuation(handler_call_details)
+        handler, method = await continuation(handler_call_details), handler_call_details.method
         if handler is None:
-            return self.replace_missing(handler_call_details.method)
-        if handler.request_streaming or handler.response_streaming:
-            return handler
-        return self.wrap(handler, handler_call_details.method)
+            return self.replace_missing(method)
+        if not (handler.request_streaming or handler.response_streaming):
+            return self.wrap(handler, method)
+        return handler if method.startswith(OPEN_SERVICES) else self.wrap_stream(handler, method)
 
     def replace_missing(self, method: str) -> MaybeHandler:  # noqa: ARG002 - for those who override it
         """What answers for an RPC that nothing serves; None leaves the answer to gRPC."""
@@ -42,10 +44,14 @@ class UnaryInterceptor(aio.ServerInterceptor):
     def wrap(self, handler: Handler, method: str) -> Handler:
         """A handler around this one of a unary RPC."""
 
+    @abstractmethod
+    def wrap_stream(self, handler: Handler, method: str) -> Handler:
+        """A handler around this one of an RPC that streams both ways."""
+
 
 def behaviour_of(handler: Handler) -> Behaviour:
-    """The coroutine function of a unary handler. Every servicer here is asynchronous."""
-    behaviour: Any = handler.unary_unary
+    """The coroutine function of a handler. Every servicer here is asynchronous, and no RPC streams one way only."""
+    behaviour: Any = handler.stream_stream if handler.request_streaming else handler.unary_unary
     assert behaviour is not None
     return behaviour  # type: ignore[no-any-return] # the stubs know synchronous servicers only
 
@@ -61,3 +67,8 @@ def unary_handler(
         request_deserializer=request_deserializer,
         response_serializer=response_serializer,
     )
+
+
+def stream_handler(behaviour: Behaviour) -> Handler:
+    """A handler that reads bytes from its context and writes bytes to it."""
+    return grpc.stream_stream_rpc_method_handler(behaviour)
