@@ -192,6 +192,8 @@ class Gathering(Generic[Item, Outcome]):
         try:
             answers = await self._call([waiting.item for waiting in batch])
         finally:
+            for error in {id(answer): answer for answer in answers if isinstance(answer, Exception)}.values():
+                self._tell(error)
             for waiting, answer in zip(batch, answers, strict=True):
                 self._settle(waiting, answer)
 
@@ -199,9 +201,8 @@ class Gathering(Generic[Item, Outcome]):
         """Sets the outcome, or has the item asked again while its caller's deadline, less a margin, is not near."""
         loop = asyncio.get_running_loop()
         if isinstance(answer, Exception):
-            self._tell(answer)
             waiting.outcome.set_exception(answer)
-            # Told of above, and looked at here: its caller may have gone away.
+            # Told of, and looked at here: its caller may have gone away.
             waiting.outcome.exception()
         elif not isinstance(answer, Again):
             waiting.outcome.set_result(answer)

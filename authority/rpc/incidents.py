@@ -12,7 +12,7 @@ from grpc import aio
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.rpc.refused import Refused
-from authority.usecases.ports import Contention, DependencyUnavailable
+from authority.usecases.ports import Contention, DependencyUnavailable, Overloaded
 
 _log = structlog.get_logger()
 
@@ -54,6 +54,8 @@ class Incidents:
 def _reason_of(fault: BaseException) -> Reason:
     """What the caller may know of a fault: whether the same call may be made again."""
     match fault:
+        case Overloaded():
+            return Reason.OVERLOADED
         # Not this call was cancelled but something that it waited for: a pool that closes, a task that was given up.
         case DependencyUnavailable() | asyncio.CancelledError():
             return Reason.DEPENDENCY_UNAVAILABLE

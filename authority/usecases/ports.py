@@ -29,6 +29,10 @@ class DependencyUnavailable(Exception):
     """A fault, not a refusal: PostgreSQL is away, or what it answered is lost. The same call may be made again."""
 
 
+class Overloaded(DependencyUnavailable):
+    """A fault, not a refusal: too much waits for PostgreSQL already. The same call may be made again, later."""
+
+
 class Contention(Exception):
     """A fault, not a refusal: concurrent changes kept colliding. The same call may be made again."""
 
@@ -172,7 +176,7 @@ class Registry(Protocol):
     """Registered principals and keys, read live."""
 
     async def active_key(self, tenant: TenantRef, principal: PrincipalRef, key_id: str) -> RegisteredKey | None:
-        """The key when it, and its principal, are active; else None."""
+        """The key when it, and its principal, are active; else None. Read after it was asked, never remembered."""
         ...
 
     async def principal(self, tenant: TenantRef, principal: PrincipalRef) -> Principal | None:

@@ -1,5 +1,6 @@
 """The port `Registry`, and the issuer keys: what every store keeps to."""
 
+import asyncio
 from dataclasses import replace
 
 from authority.domain.identity import PrincipalKind, RegisteredKey, Right
@@ -55,6 +56,28 @@ async def test_g02_another_tenants_principal_and_key_are_absent(world: World) ->
     # then each tenant sees its own key alone
     assert await registry.active_key(world.tenant, world.service.ref, neighbour.service.key_id) is None
     assert await registry.active_key(neighbour.tenant, world.service.ref, world.service.key_id) is None
+
+
+async def test_g02_what_is_asked_at_once_gets_each_its_own_answer(world: World) -> None:
+    # given two tenants whose services have one name, and a key that was revoked
+    neighbour, store = await world.neighbour(), world.authority.store
+    await store.administration.revoke_principal_key(neighbour.tenant, neighbour.user.key_id, world.now())
+    people = [world.service, neighbour.service, world.user, neighbour.user, world.service]
+
+    # when all are looked up at once, each in its own tenant and in the other one
+    tenants = [world.tenant, neighbour.tenant, world.tenant, neighbour.tenant, neighbour.tenant]
+    lookups = (
+        store.registry.active_key(tenant, person.ref, person.key_id)
+        for tenant, person in zip(tenants, people, strict=True)
+    )
+    found = await asyncio.gather(*lookups)
+
+    # then each gets what it alone would get
+    assert [key and (key.principal, key.key_id) for key in found] == [
+        *((person.principal, person.key_id) for person in people[:3]),
+        None,
+        None,
+    ]
 
 
 async def test_equal_names_in_two_namespaces_are_two_principals(world: World) -> None:

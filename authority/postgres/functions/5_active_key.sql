@@ -1,5 +1,7 @@
--- Who holds an active key: asked by every call, so in one round trip instead of a transaction of four. It runs with the
--- rights of its caller and names the tenant for its own statement only, so both tenant walls stand as elsewhere.
+-- Who holds active keys. Both functions run with the rights of their caller and name the tenants that are asked for their
+-- own statement only, so both tenant walls stand as elsewhere.
+
+-- One key, in one round trip instead of a transaction of four.
 create or replace function authority.active_key(of_tenant text, of_key bytea, of_principal text)
 returns table (tenant text, principal text, kind text, rights text[], public_key bytea)
 language plpgsql volatile security invoker
@@ -17,3 +19,31 @@ end $$;
 
 revoke all on function authority.active_key(text, bytea, text) from public;
 grant execute on function authority.active_key(text, bytea, text) to authority_read, authority_issue;
+
+-- Many keys, for every call of the service asks for one. A row has the place of its lookup in the arrays; what is not
+-- active has no row. Lateral and limited: for each lookup one probe of each index, whatever the planner believes of sizes;
+-- it plans once, for it would believe that planning again for each length of the arrays is worth it.
+create or replace function authority.active_keys(of_tenants text[], of_keys bytea[], of_principals text[])
+returns table (ordinal bigint, tenant text, principal text, kind text, rights text[], public_key bytea)
+language plpgsql volatile security invoker
+set search_path = authority, pg_temp
+set enable_seqscan = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  perform set_config(
+    'authority.tenants', array_to_string(array(select distinct t.tenant from unnest(of_tenants) t(tenant)), ','), true);
+  return query
+  select a.ordinality, p.tenant, p.principal, p.kind, p.rights, k.public_key
+  from unnest(of_tenants, of_keys, of_principals) with ordinality a(tenant, key_id, principal, ordinality)
+  cross join lateral (
+    select o.public_key from principal_key o
+    where o.tenant = a.tenant and o.key_id = a.key_id and o.principal = a.principal and o.state = 'active' limit 1) k
+  cross join lateral (
+    select o.tenant, o.principal, o.kind, o.rights from principal o
+    where o.tenant = a.tenant and o.principal = a.principal and o.state = 'active' limit 1) p;
+end $$;
+
+revoke all on function authority.active_keys(text[], bytea[], text[]) from public;
+grant execute on function authority.active_keys(text[], bytea[], text[]) to authority_read;

@@ -228,3 +228,13 @@ async def test_the_registry_is_asked_by_the_roles_that_read_it(superuser: Superu
             if await may(superuser, statement):
                 able.add(role)
     assert able == {"authority_read", "authority_issue"}
+
+
+async def test_many_keys_are_asked_for_by_the_role_that_authenticates(superuser: Superuser) -> None:
+    statement = query("active_keys").replace("$1", "'{}'").replace("$2", "'{}'").replace("$3", "'{}'")
+    able = set()
+    for role in ROLES:
+        async with acting_as(superuser, role):
+            if await may(superuser, statement):
+                able.add(role)
+    assert able == {"authority_read"}

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
-from authority.usecases.ports import Contention, DependencyUnavailable, NoSigningKey
+from authority.usecases.ports import Contention, DependencyUnavailable, NoSigningKey, Overloaded
 from tests.integration.rpc.running import GET_RECORD, INCIDENT, running, use_cases
 
 SECRET = "dsn=postgres://authority:SECRET@db"
@@ -83,6 +83,7 @@ async def test_f01_the_log_repeats_what_the_system_and_this_service_say() -> Non
         (DependencyUnavailable("away"), Reason.DEPENDENCY_UNAVAILABLE),
         (Contention("collided"), Reason.CONTENTION),
         (NoSigningKey("receipt"), Reason.DEPENDENCY_UNAVAILABLE),
+        (Overloaded("too much waits"), Reason.OVERLOADED),
         (TimeoutError(), Reason.INTERNAL),
     ],
     ids=lambda value: type(value).__name__,
