@@ -87,10 +87,15 @@ class Settings(OperatorSettings):
     reflection: bool = False
     """Whether clients may ask for the contract over gRPC reflection."""
 
+    workers: int = Field(1, ge=1, le=64)
+    """Processes that serve behind the one address; more than one needs Linux and HOST:PORT."""
     commit_connections: int = Field(4, ge=1, le=64)
-    """Database connections that commit; as many calls of the commit function are under way at once."""
+    """Database connections of a process that commit; as many calls of the commit function are under way at once.
+
+    Several workers share the default out among them, at least 2 each; what is set counts for each worker.
+    """
     connections: int = Field(8, ge=1, le=64)
-    """Database connections for each of proposing, issuing and reading, at most."""
+    """Database connections of a process for each of proposing, issuing and reading, at most; shared out likewise."""
     clock_bound_ms: int = Field(5_000, ge=100, le=600_000)
     """How far this machine's clock may be off the database's before commits are refused."""
     key_refresh_s: float = Field(2.0, gt=0, le=60)

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from authority.bootstrap.connections import most_connections, shared_out
 from authority.bootstrap.operator import open_operator
 from authority.config import Settings, load_settings
 from authority.embedded import EmbeddedServers
@@ -15,6 +16,12 @@ from authority.postgres.provision import ensure_database, ensure_service_login
 DATABASE = "authority"
 KEYS = "keys"
 """The folder of private keys below the data folder."""
+
+
+_CONNECTIONS = 100
+"""PostgreSQL's own default."""
+_CONNECTIONS_OF_OTHERS = 20
+"""For the operator's commands, and those that PostgreSQL keeps back."""
 
 
 def _untold(_: str) -> None:
@@ -28,9 +35,10 @@ def embedded_settings(data: Path, tell: Callable[[str], None] = _untold, **overr
     The same folder again is the same authority, with all that it has learned. `tell` is told what is begun, in words
     for a person. Raises SettingsError, EmbeddedError, MigrationFailed.
     """
-    load_settings(database_url="postgresql://", redis_url="redis://", **overrides)  # Whatever is wrong is told first.
+    # Whatever is wrong is told first.
+    settings = shared_out(load_settings(database_url="postgresql://", redis_url="redis://", **overrides))
     tell("starting PostgreSQL and Valkey")
-    with EmbeddedServers.start(data) as servers:
+    with EmbeddedServers.start(data, postgres_settings=_room_for(settings)) as servers:
         tell("bringing the database to this version")
         admin = ensure_database(servers.postgres_url, DATABASE)
         migrate(admin)
@@ -43,6 +51,10 @@ def embedded_settings(data: Path, tell: Callable[[str], None] = _untold, **overr
             keys=data / KEYS,
             **overrides,
         )
+
+
+def _room_for(settings: Settings) -> dict[str, str]:
+    return {"max_connections": str(max(_CONNECTIONS, most_connections(settings) + _CONNECTIONS_OF_OTHERS))}
 
 
 async def furnish(settings: Settings, tell: Callable[[str], None] = _untold) -> bytes:

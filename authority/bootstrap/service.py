@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import grpc
 import structlog
 
+from authority.bootstrap.connections import pool_sizes
 from authority.bootstrap.system import SystemClock, TimeOrderedIds
 from authority.config import Settings, SettingsError
 from authority.domain.statement import IssuerKey
@@ -90,9 +91,15 @@ class _Databases:
 
 @contextlib.asynccontextmanager
 async def open_service(
-    settings: Settings, clock: Clock | None = None, identifiers: Identifiers | None = None
+    settings: Settings,
+    clock: Clock | None = None,
+    identifiers: Identifiers | None = None,
+    *,
+    shares_port: bool = False,
 ) -> AsyncIterator[Service]:
     """A service over the servers that the settings name; everything is closed in order when the block ends.
+
+    `shares_port` lets other processes of the same user listen on the same port.
 
     Raises OSError or asyncpg.PostgresError when PostgreSQL is away, signing faults when the key folder cannot be
     used, PlaintextRefused for an address that needs TLS. Redis may be away: commits go on without it.
@@ -138,6 +145,7 @@ async def open_service(
                 streams_per_principal=settings.streams_per_principal,
                 reflection=settings.reflection,
                 connection_age=settings.connection_age_s,
+                reuse_port=shares_port,
             ),
         )
         stack.push_async_callback(server.stop, 0)
@@ -152,16 +160,19 @@ class _Hasteners:
 
 
 async def _open_databases(stack: contextlib.AsyncExitStack, settings: Settings) -> _Databases:
-    async def opened(power: Power, most: int) -> Database:
-        database = Database(await connect_pool(PoolSettings(settings.database_url.get_secret_value(), power, most)))
+    most = pool_sizes(settings)
+
+    async def opened(power: Power) -> Database:
+        url = settings.database_url.get_secret_value()
+        database = Database(await connect_pool(PoolSettings(url, power, most[power])))
         stack.push_async_callback(database.close)
         return database
 
     return _Databases(
-        commit=await opened(Power.COMMIT, settings.commit_connections),
-        propose=await opened(Power.PROPOSE, settings.connections),
-        issue=await opened(Power.ISSUE, settings.connections),
-        read=await opened(Power.READ, settings.connections),
+        commit=await opened(Power.COMMIT),
+        propose=await opened(Power.PROPOSE),
+        issue=await opened(Power.ISSUE),
+        read=await opened(Power.READ),
     )
 
 

@@ -1,22 +1,28 @@
 """Logs go to standard error, in the form that the operator chose; answers never mix with them."""
 
 import logging
+import os
 import sys
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 from authority.config import Settings
 
 
 def log_as(settings: Settings) -> None:
-    """Sends our logs and those of the libraries to standard error, by the settings `log_format` and `log_level`."""
+    """Sends our logs and those of the libraries to standard error, by the settings `log_format` and `log_level`.
+
+    Where several workers write there, each entry names its process.
+    """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
+    if settings.workers > 1:
+        shared.append(_name_process)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -39,6 +45,10 @@ def log_as(settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
+
+
+def _name_process(_logger: WrappedLogger, _method: str, entry: EventDict) -> EventDict:
+    return {**entry, "pid": os.getpid()}
 
 
 def _rendering(log_format: str) -> list[Processor]:

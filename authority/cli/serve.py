@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import sys
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +13,10 @@ import typer
 from authority.bootstrap.embedded import embedded_settings
 from authority.cli.endpoint import DEFAULT_DATA, Endpoint
 from authority.cli.logs import log_as
-from authority.cli.output import emit, note, say
+from authority.cli.output import Json, emit, note, say
 from authority.cli.serving import Announce, serve_until_stopped, stopped_by_sigterm
-from authority.config import load_settings, names_a_database
+from authority.cli.workers.serving import serve_by_workers
+from authority.config import Settings, load_settings, names_a_database
 from authority.embedded.demo import load_tenants
 
 
@@ -33,6 +35,13 @@ def serve(
     listen: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Instead of AUTHORITY_LISTEN; port 0 takes a free one.")
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Instead of AUTHORITY_WORKERS: how many processes serve, behind the one port; 1 if not set.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Once it serves, say where in one line of JSON.")] = False,
     until_input_ends: Annotated[
         bool, typer.Option("--until-input-ends", help="Stop also when standard input ends, as with a parent process.")
@@ -42,30 +51,39 @@ def serve(
 
     With AUTHORITY_DATABASE_URL and AUTHORITY_REDIS_URL it uses these servers. Without, it is embedded: it keeps all it
     needs in one data folder, makes three demo tenants to play with, and writes credentials and a try.py there.
+
+    With several workers, one that dies is started again, and SIGHUP replaces them one after another without a pause in
+    service: for a new certificate or version; the settings stay those of the start. A client's connection belongs to
+    one worker, so that one client alone does not use them all.
     """
+    given = {"listen": listen, "workers": workers}
+    overrides: dict[str, object] = {name: value for name, value in given.items() if value is not None}
     with stopped_by_sigterm():
-        code = _serve(embedded=embedded, data=data, listen=listen, as_json=as_json, until_input_ends=until_input_ends)
+        code = _serve(overrides, embedded=embedded, data=data, as_json=as_json, until_input_ends=until_input_ends)
     if not as_json:
         note("stopped")
     return code
 
 
-def _serve(*, embedded: bool, data: Path | None, listen: str | None, as_json: bool, until_input_ends: bool) -> int:
-    overrides: dict[str, object] = {} if listen is None else {"listen": listen}
+def _serve(
+    overrides: dict[str, object], *, embedded: bool, data: Path | None, as_json: bool, until_input_ends: bool
+) -> int:
     if not embedded and data is None and names_a_database():
         settings = load_settings(**overrides)
         log_as(settings)
-        return serve_until_stopped(
-            settings, None, _step, _own_servers(as_json=as_json), until_input_ends=until_input_ends
-        )
+        return _way(settings)(settings, None, _step, _own_servers(as_json=as_json), until_input_ends=until_input_ends)
     folder = (data or DEFAULT_DATA).absolute()
     if not embedded and data is None:
         note("AUTHORITY_DATABASE_URL is not set: serving embedded")
     with embedded_settings(folder, _step, **overrides) as settings:
         log_as(settings)
-        return serve_until_stopped(
+        return _way(settings)(
             settings, folder, _step, _embedded(folder, as_json=as_json), until_input_ends=until_input_ends
         )
+
+
+def _way(settings: Settings) -> Callable[..., int]:
+    return serve_by_workers if settings.workers > 1 else serve_until_stopped
 
 
 def _step(what: str) -> None:
@@ -73,23 +91,23 @@ def _step(what: str) -> None:
 
 
 def _own_servers(*, as_json: bool) -> Announce:
-    def announce(endpoint: Endpoint) -> None:
+    def announce(endpoint: Endpoint, workers: Sequence[int]) -> None:
         if as_json:
-            emit({"address": endpoint.target, "pid": endpoint.pid}, in_one_line=True)
+            emit(_facts(endpoint, workers), in_one_line=True)
         else:
-            say(f"capability-authority {version('capability-authority')} serves at {endpoint.target}")
+            say(_sentence(endpoint, workers))
 
     return announce
 
 
 def _embedded(folder: Path, *, as_json: bool) -> Announce:
-    def announce(endpoint: Endpoint) -> None:
+    def announce(endpoint: Endpoint, workers: Sequence[int]) -> None:
         if as_json:
-            emit({"address": endpoint.target, "pid": endpoint.pid, "data": str(folder)}, in_one_line=True)
+            emit({**_facts(endpoint, workers), "data": str(folder)}, in_one_line=True)
             return
         place = shlex.quote(_short(folder))
         tenants = ", ".join(str(tenant.ref) for tenant in load_tenants())
-        say(f"capability-authority {version('capability-authority')} serves at {endpoint.target}")
+        say(_sentence(endpoint, workers))
         say(f"  data       {folder}")
         say(f"  tenants    {tenants}")
         say(f"  try        {_program()} call GetKeySet --data {place}")
@@ -97,6 +115,16 @@ def _embedded(folder: Path, *, as_json: bool) -> Announce:
         say("  stop       Ctrl-C")
 
     return announce
+
+
+def _facts(endpoint: Endpoint, workers: Sequence[int]) -> dict[str, Json]:
+    facts: dict[str, Json] = {"address": endpoint.target, "pid": endpoint.pid}
+    return {**facts, "workers": list(workers)} if workers else facts
+
+
+def _sentence(endpoint: Endpoint, workers: Sequence[int]) -> str:
+    by = f" by {len(workers)} workers" if workers else ""
+    return f"capability-authority {version('capability-authority')} serves at {endpoint.target}{by}"
 
 
 def _short(path: Path) -> str:

@@ -5,7 +5,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from types import FrameType
@@ -24,8 +24,8 @@ from authority.config import Settings
 from authority.embedded.private_files import open_private, put_in_place
 from authority.rpc.listening import PlaintextRefused
 
-Announce: TypeAlias = Callable[[Endpoint], None]
-"""Is called once, when calls are served."""
+Announce: TypeAlias = Callable[[Endpoint, Sequence[int]], None]
+"""Is called once, when calls are served, with the process ids of the workers where there are several."""
 
 Tell: TypeAlias = Callable[[str], None]
 """Is told what is begun, in words for a person."""
@@ -66,38 +66,47 @@ def serve_until_stopped(
 async def _serve(
     settings: Settings, data: Path | None, tell: Tell, announce: Announce, *, until_input_ends: bool
 ) -> None:
-    with _asked_to_stop(until_input_ends=until_input_ends) as stop:
+    with asked_to_stop(until_input_ends=until_input_ends) as stop:
         policy_version = await furnish(settings, tell) if data else b""
-        async with _opened(settings) as service:
+        async with opened(settings) as service:
             endpoint = endpoint_of(settings, service.port)
             if data:
-                await _settle_in(settings, data, endpoint, policy_version)
-            async with _running(service, stop):
+                await settle_in(settings, data, endpoint, policy_version)
+            async with running(service, stop):
                 with published(data, endpoint) if data else contextlib.nullcontext():
-                    announce(endpoint)
+                    announce(endpoint, ())
                     await stop.wait()
 
 
 @contextlib.asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[Service]:
+async def opened(settings: Settings, *, shares_port: bool = False) -> AsyncIterator[Service]:
+    """The service, ready to run; what keeps it from that is told in sentences for the operator.
+
+    `shares_port` lets other processes of our user listen on the same port. Raises DatabaseUnusable, Misused, Refused.
+    """
     async with contextlib.AsyncExitStack() as stack:
         try:
             with naming("AUTHORITY_DATABASE_URL"):
-                service = await stack.enter_async_context(open_service(settings))
+                service = await stack.enter_async_context(open_service(settings, shares_port=shares_port))
         except PlaintextRefused as error:
             raise Misused(str(error)) from None
         except RuntimeError as error:
             if "bind" not in str(error).lower():
                 raise
-            raise Refused(
-                f"cannot listen on {settings.listen}: another process may do so already; choose another address by"
-                " --listen or AUTHORITY_LISTEN"
-            ) from error
+            raise cannot_listen(settings.listen) from error
         yield service
 
 
+def cannot_listen(listen: str) -> Refused:
+    """What the operator is told of an address that cannot be had."""
+    return Refused(
+        f"cannot listen on {listen}: another process may do so already; choose another address by --listen or"
+        " AUTHORITY_LISTEN"
+    )
+
+
 @contextlib.asynccontextmanager
-async def _running(service: Service, stop: asyncio.Event) -> AsyncIterator[None]:
+async def running(service: Service, stop: asyncio.Event) -> AsyncIterator[None]:
     """Serves while the block runs; at its end the service says so, and lets running calls end."""
     ready = asyncio.Event()
     serving = asyncio.create_task(service.run(stop, ready))
@@ -114,7 +123,7 @@ async def _running(service: Service, stop: asyncio.Event) -> AsyncIterator[None]
 
 
 @contextlib.contextmanager
-def _asked_to_stop(*, until_input_ends: bool) -> Iterator[asyncio.Event]:
+def asked_to_stop(*, until_input_ends: bool) -> Iterator[asyncio.Event]:
     """An event that is set when the process is asked to stop. A second signal has its usual effect."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
 
@@ -150,7 +159,8 @@ def _watch_input(loop: asyncio.AbstractEventLoop, read: Callable[[], None]) -> N
         raise Misused("--until-input-ends: standard input must be a pipe or a terminal, and is neither") from None
 
 
-async def _settle_in(settings: Settings, data: Path, endpoint: Endpoint, policy_version: bytes) -> None:
+async def settle_in(settings: Settings, data: Path, endpoint: Endpoint, policy_version: bytes) -> None:
+    """Makes the demo's tenants, and writes their credentials and `try.py` into the data folder."""
     async with open_operator(settings) as operator:
         await DemoTenants(operator, data, endpoint, policy_version).ensure()
     script = resources.files("authority.cli").joinpath("try_it.py").read_text(encoding="utf-8")

@@ -1,31 +1,15 @@
 """SIGTERM: running commits end, health says so first, the process exits 0, and no commit is lost or doubled (F12)."""
 
 import asyncio
-from collections.abc import Callable
-
-from grpc import aio
-from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 
 from capability_authority.client import Committed, TransportError
 from tests.crash.conftest import Site
 from tests.installation.gates import gate
+from tests.installation.health import NOT_SERVING, SERVING, watch_health
 from tests.installation.processes import ServiceProcess, eventually
 from tests.installation.team import ONCE, Team, all_of, refused, team_at
 
 COMMITS = 100
-SERVING = health_pb2.HealthCheckResponse.SERVING
-NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
-
-
-async def _watch_health(process: ServiceProcess, tell: Callable[[int], None]) -> None:
-    """Passes on what a watcher of its health is told, until the process ends."""
-    async with aio.insecure_channel(process.address, (("grpc.use_local_subchannel_pool", 1),)) as channel:
-        watching = health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
-        try:
-            async for answer in watching:
-                tell(answer.status)
-        except aio.AioRpcError:
-            return
 
 
 async def test_f12_a_running_commit_ends_before_the_process_does(
@@ -33,7 +17,7 @@ async def test_f12_a_running_commit_ends_before_the_process_does(
 ) -> None:
     # Given a commit that stands still inside the database, and a watcher of the health
     ready, before, told = await doomed_team.ready(), site.storage.assert_whole().receipts, list[int]()
-    watching = asyncio.create_task(_watch_health(doomed, told.append))
+    watching = asyncio.create_task(watch_health(doomed.address, told.append))
     async with team_at(doomed.address, doomed_team.tenant, retries=ONCE) as impatient:
         with gate(site.installation.admin_url, "commit_receipt") as closed:
             running = asyncio.create_task(impatient.commit(ready))

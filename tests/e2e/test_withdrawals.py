@@ -1,11 +1,26 @@
 """What was withdrawn after a capability was issued is seen by the commit: live state is read again inside it."""
 
+import asyncio
+from contextlib import suppress
+from typing import Literal
+from uuid import uuid4
+
+import pytest
+
 from authority.domain.references import PrincipalRef
 from authority.policy.bundle import bundle_version, default_bundle
-from capability_authority.client import ApprovalRequired, CallerUnauthenticated, PolicyDenied
+from capability_authority.client import (
+    AlreadyCommitted,
+    ApprovalRequired,
+    AuthorityError,
+    CallerUnauthenticated,
+    Committed,
+    NotValidated,
+    PolicyDenied,
+)
 from tests.installation.installation import NAMESPACE, Installation, Tenant
 from tests.installation.storage import Storage
-from tests.installation.team import Team, refused
+from tests.installation.team import Ready, Team, all_of, barrier, refused
 
 OTHER_BUNDLE = default_bundle() + "\n// The same rules, in another version.\n"
 
@@ -66,3 +81,47 @@ async def test_a_revoked_holder_calls_nothing_any_more(
         await refused(member.commit(settled), CallerUnauthenticated)
     assert storage.dump() == before
     storage.assert_whole()
+
+
+RACES = 40
+
+
+@pytest.mark.parametrize(("verdict", "reason"), [("revoke", ApprovalRequired), ("reject", NotValidated)])
+async def test_i11_nothing_lands_here_after_a_withdrawal_was_acknowledged_elsewhere(
+    team: Team,
+    team_elsewhere: Team,
+    storage: Storage,
+    verdict: Literal["revoke", "reject"],
+    reason: type[AuthorityError],
+) -> None:
+    # Given capabilities that rest on a person's approval each
+    ready = await all_of(_approved(team) for _ in range(RACES))
+    before = storage.assert_whole().receipts
+
+    async def withdraw(one: Ready) -> int:
+        """How many receipts a read finds that begins when the withdrawal at the other process is acknowledged."""
+        with suppress(AlreadyCommitted):
+            await team_elsewhere.admin.decide(one.ground.proposal, verdict)
+        return _receipts(storage, one)
+
+    # When all are committed at one process, while a person withdraws the approvals at the other
+    seen, outcomes = await asyncio.gather(
+        all_of((withdraw(one) for one in ready), at_once=8), barrier(team.commit(one) for one in ready)
+    )
+    # Then each that landed was there when its withdrawal was acknowledged, and nothing else ever lands
+    assert [_receipts(storage, one) for one in ready] == seen == [isinstance(out, Committed) for out in outcomes]
+    assert all(isinstance(outcome, Committed | reason) for outcome in outcomes), outcomes
+    assert storage.assert_whole().receipts == before + sum(seen)
+
+
+async def _approved(team: Team) -> Ready:
+    content = f"Conclusion {uuid4()}."
+    proposal = await team.agent.propose(memory_namespace=NAMESPACE, memory_type="durable_fact", content=content)
+    return await team.issue(await team.allowed(proposal))
+
+
+def _receipts(storage: Storage, ready: Ready) -> int:
+    found: int = storage.one(
+        "select count(*) from authority.commit_receipt where proposal_id = %s", ready.ground.proposal.proposal_id
+    )
+    return found

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final, Self
 
 from grpc import aio
-from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 
 from authority.embedded import process_table
 from authority.embedded.ports import free_port
+from tests.installation.health import SERVING, health_at
 
 COMMAND: Final = ("-m", "authority.cli", "serve", "--until-input-ends")
 WITHIN_S: Final = 30.0
@@ -31,12 +31,13 @@ async def eventually(condition: Callable[[], bool], what: str, within_s: float =
 
 
 class ServiceProcess:
-    """One process of the service. What it writes to standard output and error is in `log`."""
+    """One process of the service, with its workers if it has any. What they write is in `log`."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    def __init__(self, popen: subprocess.Popen[bytes], address: str, log: Path, log_begins: int) -> None:
         self._popen = popen
         self.address = address
         self.log = log
+        self._log_begins = log_begins
 
     @classmethod
     def start(cls, folder: Path, environment: Mapping[str, str], *, address: str = "") -> Self:
@@ -48,6 +49,7 @@ class ServiceProcess:
         bare = {"HOME": str(folder), "PATH": os.defpath, "LANG": "C.UTF-8"}
         log = folder / f"service-{address.rpartition(':')[2]}.log"
         with log.open("ab") as output:
+            log_begins = output.tell()
             popen = subprocess.Popen(
                 [sys.executable, *COMMAND],
                 cwd=folder,
@@ -57,7 +59,7 @@ class ServiceProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        return cls(popen, address, log)
+        return cls(popen, address, log, log_begins)
 
     @property
     def pid(self) -> int:
@@ -71,27 +73,28 @@ class ServiceProcess:
 
     @property
     def said(self) -> str:
-        """All that it has written."""
-        return self.log.read_text(encoding="utf-8", errors="replace")
+        """All that it has written, without what another wrote at the same address before."""
+        return self.log.read_bytes()[self._log_begins :].decode("utf-8", errors="replace")
+
+    @property
+    def workers(self) -> list[int]:
+        """The process ids of its workers, those that start or end included; none when it serves by itself."""
+        return process_table.descendants(self.pid)
 
     async def serving(self, within_s: float = WITHIN_S) -> None:
-        """Returns once its health says SERVING; fails, with what it wrote, when it has ended."""
+        """Returns once it, and each of its workers, serves; fails, with what it wrote, when it has ended."""
         deadline = time.monotonic() + within_s
-        while await self.health() != health_pb2.HealthCheckResponse.SERVING:
+        while " serves at " not in self.said or await self.health() != SERVING:
             assert self.exit_code is None, f"the service ended with {self.exit_code}:\n{self.said}"
             assert time.monotonic() < deadline, f"the service does not serve:\n{self.said}"
             await asyncio.sleep(0.02)
 
     async def health(self) -> int | None:
         """What its health says of the whole server; None when nobody answers."""
-        async with aio.insecure_channel(self.address, (("grpc.use_local_subchannel_pool", 1),)) as channel:
-            try:
-                request = health_pb2.HealthCheckRequest()
-                answer = await health_pb2_grpc.HealthStub(channel).Check(request, timeout=1.0)
-            except aio.AioRpcError:
-                return None
-        state: int = answer.status
-        return state
+        try:
+            return await health_at(self.address, within_s=1.0)
+        except aio.AioRpcError:
+            return None
 
     async def kill(self) -> None:
         """Ends it as a crash of the machine would, and returns when it has gone."""
@@ -101,6 +104,10 @@ class ServiceProcess:
     def terminate(self) -> None:
         """Asks it to end in order."""
         self._popen.terminate()
+
+    def send(self, number: signal.Signals) -> None:
+        """Sends it a signal."""
+        self._popen.send_signal(number)
 
     async def pause(self) -> None:
         """Makes it stand still, its connections open."""

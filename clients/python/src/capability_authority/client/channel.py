@@ -19,6 +19,8 @@ _OPTIONS: Final = (
     # in DNS could switch such retries on, too.
     ("grpc.enable_retries", 0),
     ("grpc.service_config_disable_resolution", 1),
+    # Clients of one process would share a connection, and so one of the processes that may serve behind an address.
+    ("grpc.use_local_subchannel_pool", 1),
     # Pings run only while a call does: a peer that is gone is noticed before the deadline, and idle clients are quiet.
     ("grpc.keepalive_time_ms", 20_000),
     ("grpc.keepalive_timeout_ms", 5_000),
