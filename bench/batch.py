@@ -7,6 +7,7 @@ from typing import Final
 from bench.calls import BatchCommits
 from bench.client import Order
 from bench.cpu import total
+from bench.database import DatabaseWindow, settle
 from bench.figures import Figure, figure_of, note, significant
 from bench.load import Clients, Round, clients, detail_of
 from bench.pgbench import Pgbench, Ran
@@ -30,15 +31,17 @@ def measure_batch(stage: Stage) -> Iterator[Figure]:
     with _load(stage) as load:
         each = _commits_of_a_round(stage) // 2
         pgbench = Pgbench(stage.installation, stage.groups, each * len(_PGBENCH_CLIENTS) * stage.options.rounds)
+        database = DatabaseWindow(stage.installation.admin_url)
         for _ in range(stage.options.rounds):
             ran = {number: pgbench.run(number, each) for number in _PGBENCH_CLIENTS}
             note(f"… {' and '.join(f'{run.tps:.0f}' for run in ran.values())} transactions of pgbench/s")
             rounds.append((ran, _commits(stage, load)))
+        did = database.detail(sum(commits.operations for _, commits in rounds), alone=False)
     pgbenches = {f"pgbench_{number}": _detail_of([ran[number] for ran, _ in rounds]) for number in _PGBENCH_CLIENTS}
     yield figure_of(
         "batch_commit_vs_pgbench",
         [commits.rate / max(run.tps for run in ran.values()) for ran, commits in rounds],
-        {**_detail(stage), "commit": detail_of([commits for _, commits in rounds]), **pgbenches},
+        {**_detail(stage), "commit": {**detail_of([commits for _, commits in rounds]), "database": did}, **pgbenches},
     )
 
 
@@ -57,6 +60,7 @@ def _load(stage: Stage) -> Iterator[Clients]:
     channels = max(options.channels // options.clients, 1)
     with clients(stage.service.address, stage.installation.holder, requests, channels, stage.groups) as load:
         _commits(stage, load)
+        settle(stage.installation.admin_url)
         yield load
 
 

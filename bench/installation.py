@@ -20,6 +20,7 @@ from authority.policy.bundle import default_bundle
 from authority.postgres.migrate import migrate
 from authority.postgres.provision import ensure_database, ensure_service_login
 from authority.usecases.administer import NewMemoryNamespace, NewPrincipal
+from bench.database import count_functions
 from capability_authority.client import Credentials, Reference
 from capability_authority.offline import PrivateKey
 
@@ -68,6 +69,7 @@ def installed(folder: Path) -> Iterator[Installation]:
     with EmbeddedServers.start(folder) as servers:
         admin_url = ensure_database(servers.postgres_url, "authority")
         migrate(admin_url)
+        count_functions(admin_url)
         service_url = ensure_service_login(admin_url, secrets.token_urlsafe(16))
         policy_version, issuer_keys, holder = asyncio.run(_furnish(admin_url, folder / "keys"))
         yield Installation(servers, folder, admin_url, service_url, policy_version, issuer_keys, holder)

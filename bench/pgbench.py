@@ -14,6 +14,7 @@ from psycopg.rows import dict_row
 from authority.embedded.account import account_for
 from authority.embedded.binaries import postgres_programs
 from bench.cpu import Groups, Used, Window
+from bench.database import settle
 from bench.figures import note
 from bench.installation import Installation
 
@@ -53,8 +54,8 @@ class Pgbench:
         with psycopg.connect(self._url, cursor_factory=psycopg.ClientCursor) as connection:
             connection.execute(_sql("seed_tenant.sql"))
             connection.execute(_sql("seed_rows.sql"), {"first": _FIRST, "last": _FIRST + rows - 1})
-        with psycopg.connect(self._url, autocommit=True) as connection:
-            connection.execute("vacuum analyze")
+        settle(self._url)
+        with psycopg.connect(self._url) as connection:
             sample = connection.cursor(row_factory=dict_row).execute(_sql("sample.sql")).fetchone()
             assert sample is not None
         self._sent = {name: _text(value) for name, value in sample.items()}

@@ -13,6 +13,7 @@ import psycopg
 
 from authority.postgres.rows import key_id_bytes
 from bench.committable import SEQUENCES_EACH, Ground, Maker
+from bench.database import settle
 from bench.figures import note
 from bench.installation import Installation
 from bench.request_files import write_messages
@@ -54,7 +55,7 @@ def seed(installation: Installation, name: str, count: int, shares: int) -> list
         ]
         with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_leave_ctrl_c) as pool:
             list(pool.map(_make_part, orders))
-        connection.execute("vacuum analyze")
+    settle(installation.admin_url)
     note(f"… {count} capabilities made for {name} in {time.monotonic() - begun:.1f} s")
     return [files[share * 2 : share * 2 + 2] for share in range(shares)]
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from bench.calls import EmptyCalls, UnaryCommits, Work
 from bench.client import Order
+from bench.database import DatabaseWindow, settle
 from bench.figures import Figure, figure_of, note
 from bench.load import Clients, Round, clients, detail_of
 from bench.profile import profile_of
@@ -23,14 +24,16 @@ _HOW: Final = (
 def measure_unary(stage: Stage) -> Iterator[Figure]:
     """Rounds of empty calls and of commits in turn, so that both see the same machine."""
     with _load(stage) as load:
+        database = DatabaseWindow(stage.installation.admin_url)
         pairs = [(_empty_calls(stage, load), _commits(stage, load)) for _ in range(stage.options.rounds)]
+        did = database.detail(sum(commits.operations for _, commits in pairs))
     yield figure_of(
         "unary_commit_vs_echo",
         [commits.rate / empty.rate for empty, commits in pairs],
         {
             **_detail(stage),
             "empty": detail_of([empty for empty, _ in pairs]),
-            "commit": detail_of([commits for _, commits in pairs]),
+            "commit": {**detail_of([commits for _, commits in pairs]), "database": did},
         },
     )
 
@@ -51,6 +54,7 @@ def _load(stage: Stage) -> Iterator[Clients]:
     with clients(stage.service.address, stage.installation.holder, requests, channels, stage.groups) as load:
         _empty_calls(stage, load)
         _commits(stage, load)
+        settle(stage.installation.admin_url)
         yield load
 
 
