@@ -1,6 +1,7 @@
 """What the tests of leases and nonces share: a clock that is set, values, links, and a way between link and server."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -19,12 +20,15 @@ from authority.redis.leases import RedisLeases
 from authority.redis.link import LinkSettings, RedisLink
 from authority.redis.names import KeyNames
 from authority.redis.nonces import RedisNonces
-from authority.usecases.ports import Sighting
+from authority.usecases.ports import DatabaseGeneration, Sighting
 
 LEASE_MS = 30_000
 REPLAY_MS = 7_200_000
 PATIENT = LinkSettings(wait_ms=5_000)
 """A busy machine is not taken for a server that hangs; for tests in which none does."""
+LEASE_TAKEN = re.compile(rb"SET\r\n\$\d+\r\n[^\r]*:lease:")
+NONCE_USED = re.compile(rb"SET\r\n\$\d+\r\n[^\r]*:nonce:")
+"""Commands as they go over the wire."""
 CLAIM = Claim(TenantRef("acme", "t1"), PrincipalRef("acme", "writer"), "key-1", b"\x01" * 32)
 
 
@@ -111,9 +115,11 @@ class Room:
 
 
 @asynccontextmanager
-async def room_at(url: str, *, settings: LinkSettings = PATIENT, generation: str = "") -> AsyncIterator[Room]:
-    """A room whose keys are of a generation of its own unless one is given."""
-    clock, gate, names = SetClock(), Gate(), KeyNames(generation or uuid4().hex)
+async def room_at(
+    url: str, *, settings: LinkSettings = PATIENT, generation: DatabaseGeneration | None = None
+) -> AsyncIterator[Room]:
+    """A room whose keys are those of a database of its own unless one is given."""
+    clock, gate, names = SetClock(), Gate(), KeyNames(generation or DatabaseGeneration(uuid4().hex, "1"))
     link = RedisLink(connect(url), names, clock, settings, pause=gate)
     leases = RedisLeases(link, names, lease_ms=LEASE_MS, replay_ms=REPLAY_MS, now=clock.seconds)
     try:
@@ -154,8 +160,10 @@ class Forwarder:
     def __init__(self, server_url: str) -> None:
         self.server_url = server_url
         self.open_connections = 0
-        self.loses_next_reply = False
-        """Once set, the next request reaches the server, and its connection is cut when the reply comes."""
+        self.loses_reply_to: re.Pattern[bytes] | None = None
+        """Once set, the next such request reaches the server, and its connection is cut when the reply comes."""
+        self.lost_replies = 0
+        self._cut_at_reply: set[asyncio.StreamReader] = set()
         self._server: asyncio.Server | None = None
 
     @property
@@ -175,12 +183,15 @@ class Forwarder:
         await eventually(lambda: self.open_connections == 0)
 
     async def _serve(self, from_client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+        try:
+            from_server, to_server = await asyncio.open_connection("127.0.0.1", urlsplit(self.server_url).port)
+        except OSError:
+            to_client.transport.abort()
+            return
         self.open_connections += 1
-        parts = urlsplit(self.server_url)
-        from_server, to_server = await asyncio.open_connection("127.0.0.1", parts.port)
         ways = [
-            asyncio.create_task(self._carry(from_client, to_server, replies=False)),
-            asyncio.create_task(self._carry(from_server, to_client, replies=True)),
+            asyncio.create_task(self._carry_requests(from_client, to_server, from_server)),
+            asyncio.create_task(self._carry_replies(from_server, to_client)),
         ]
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         for way in ways:
@@ -191,11 +202,23 @@ class Forwarder:
                 await writer.wait_closed()
         self.open_connections -= 1
 
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, replies: bool) -> None:
+    async def _carry_requests(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, replies: asyncio.StreamReader
+    ) -> None:
         with suppress(OSError):
             while data := await reader.read(65_536):
-                if replies and self.loses_next_reply:
-                    self.loses_next_reply = False
+                if self.loses_reply_to and self.loses_reply_to.search(data):
+                    self.loses_reply_to = None
+                    self._cut_at_reply.add(replies)
+                writer.write(data)
+                await writer.drain()
+
+    async def _carry_replies(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while data := await reader.read(65_536):
+                if reader in self._cut_at_reply:
+                    self._cut_at_reply.remove(reader)
+                    self.lost_replies += 1
                     return
                 writer.write(data)
                 await writer.drain()

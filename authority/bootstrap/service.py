@@ -9,6 +9,8 @@ import grpc
 import structlog
 
 from authority.bootstrap.connections import pool_sizes
+from authority.bootstrap.hasteners import Hasteners, open_hasteners
+from authority.bootstrap.repeating import repeating
 from authority.bootstrap.system import SystemClock, TimeOrderedIds
 from authority.config import Settings, SettingsError
 from authority.domain.statement import IssuerKey
@@ -19,6 +21,7 @@ from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.gathering import GatheringSettings
+from authority.postgres.generation import GenerationWatch
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.records import PostgresRecords
@@ -26,12 +29,7 @@ from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
-from authority.redis.connection import connect, inspect_server
-from authority.redis.leases import RedisLeases
-from authority.redis.link import LinkSettings, RedisLink
-from authority.redis.names import KeyNames
-from authority.redis.nonces import RedisNonces
-from authority.rpc.server import RpcServer, ServerOptions
+from authority.rpc.server import REDIS, RpcServer, ServerOptions
 from authority.rpc.use_cases import UseCases
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import KeyRing
@@ -68,13 +66,12 @@ class Service:
 
     server: RpcServer
     port: int
-    link: RedisLink
     drain_s: float
 
     async def run(self, stop: asyncio.Event, ready: asyncio.Event | None = None) -> None:
         """Serves until `stop` is set: then no longer says it serves, lets running calls end, and returns."""
         await self.server.start()
-        await self.server.set_serving(serving=True)
+        self.server.set_serving(serving=True)
         if ready:
             ready.set()
         await stop.wait()
@@ -106,14 +103,15 @@ async def open_service(
     """
     clock, identifiers = clock or SystemClock(), identifiers or TimeOrderedIds()
     async with contextlib.AsyncExitStack() as stack:
-        databases = await _open_databases(stack, settings)
+        watch = GenerationWatch()
+        databases = await _open_databases(stack, settings, watch)
         issuer_keys = PostgresIssuerKeys(databases.read)
         folder = KeyFolder(settings.keys)
         ring = KeyRing(folder)
         _replace_keys(ring, await issuer_keys.load())
         for fault in ring.signing_faults():
             _log.warning("cannot sign", fault=fault)
-        link, names = await _open_redis(stack, settings, await issuer_keys.generation(), clock)
+        hasteners = await open_hasteners(stack, settings, watch, clock)
         committer = PostgresCommitter(
             databases.commit,
             clock,
@@ -128,10 +126,7 @@ async def open_service(
             databases,
             ring,
             committer,
-            _Hasteners(
-                RedisLeases(link, names, lease_ms=settings.lease_ms, replay_ms=settings.replay_ms),
-                RedisNonces(link, names),
-            ),
+            hasteners,
             clock,
             identifiers,
         )
@@ -149,22 +144,19 @@ async def open_service(
             ),
         )
         stack.push_async_callback(server.stop, 0)
+        hasteners.link.watch(lambda health: server.set_dependency(REDIS, serving=health.available))
         port = server.bind(settings.listen, _credentials(settings))
-        yield Service(server, port, link, settings.drain_s)
+        yield Service(server, port, settings.drain_s)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hasteners:
-    leases: RedisLeases
-    nonces: RedisNonces
-
-
-async def _open_databases(stack: contextlib.AsyncExitStack, settings: Settings) -> _Databases:
+async def _open_databases(stack: contextlib.AsyncExitStack, settings: Settings, watch: GenerationWatch) -> _Databases:
     most = pool_sizes(settings)
 
     async def opened(power: Power) -> Database:
+        # Every call begins by reading who calls: before that it is known which database answers.
+        look = watch.look if power is Power.READ else None
         url = settings.database_url.get_secret_value()
-        database = Database(await connect_pool(PoolSettings(url, power, most[power])))
+        database = Database(await connect_pool(PoolSettings(url, power, most[power], look=look)))
         stack.push_async_callback(database.close)
         return database
 
@@ -176,39 +168,20 @@ async def _open_databases(stack: contextlib.AsyncExitStack, settings: Settings) 
     )
 
 
-async def _open_redis(
-    stack: contextlib.AsyncExitStack, settings: Settings, generation: str, clock: Clock
-) -> tuple[RedisLink, KeyNames]:
-    client = connect(settings.redis_url.get_secret_value())
-    for warning in (await inspect_server(client, clock)).warnings:
-        _log.warning(warning)
-    names = KeyNames(generation)
-    link = RedisLink(client, names, clock, LinkSettings(wait_ms=settings.redis_wait_ms))
-    stack.push_async_callback(link.aclose)
-    return link, names
-
-
-@contextlib.asynccontextmanager
-async def _refreshing(ring: KeyRing, issuer_keys: PostgresIssuerKeys, every_s: float) -> AsyncIterator[None]:
+def _refreshing(
+    ring: KeyRing, issuer_keys: PostgresIssuerKeys, every_s: float
+) -> contextlib.AbstractAsyncContextManager[None]:
     """Reads the issuer keys again and again, so that a revoked key stops verifying here within seconds (case E09)."""
 
     async def refresh() -> None:
-        while True:
-            await asyncio.sleep(every_s)
-            try:
-                # A partition that swallows packets would let one read wait without end, and a revoked key verify on.
-                async with asyncio.timeout(_REFRESH_WITHIN_S):
-                    _replace_keys(ring, await issuer_keys.load())
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next turn may fare better
-                _log.warning("issuer keys could not be read again", error=type(error).__name__)
+        try:
+            # A partition that swallows packets would let one read wait without end, and a revoked key verify on.
+            async with asyncio.timeout(_REFRESH_WITHIN_S):
+                _replace_keys(ring, await issuer_keys.load())
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next turn may fare better
+            _log.warning("issuer keys could not be read again", error=type(error).__name__)
 
-    task = asyncio.create_task(refresh())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+    return repeating(refresh, every_s)
 
 
 def _replace_keys(ring: KeyRing, keys: Sequence[IssuerKey]) -> None:
@@ -221,7 +194,7 @@ def _use_cases(
     databases: _Databases,
     ring: KeyRing,
     committer: PostgresCommitter,
-    hasteners: _Hasteners,
+    hasteners: Hasteners,
     clock: Clock,
     identifiers: Identifiers,
 ) -> UseCases:

@@ -46,6 +46,8 @@ class PoolSettings:
     power: Power
     most: int
     statement_timeout_ms: int = 10_000
+    look: "Callable[[asyncpg.Connection[asyncpg.Record]], Awaitable[None]] | None" = None
+    """What is asked on each new connection before it is used."""
 
 
 async def connect_pool(settings: PoolSettings) -> "asyncpg.Pool[asyncpg.Record]":
@@ -54,11 +56,17 @@ async def connect_pool(settings: PoolSettings) -> "asyncpg.Pool[asyncpg.Record]"
     Every setting of a session is made when it begins or inside a transaction, so nothing has to be reset between
     borrowers (case C08), and nothing is cancelled by the driver: a cancelled COMMIT may have happened (case C02).
     """
+
+    async def begin(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+        await _teach_types(connection)
+        if settings.look:
+            await settings.look(connection)
+
     return await asyncpg.create_pool(
         settings.url,
         min_size=0,
         max_size=settings.most,
-        init=_teach_types,
+        init=begin,
         reset=_nothing,
         timeout=_CONNECT_TIMEOUT_S,
         max_inactive_connection_lifetime=300,

@@ -55,9 +55,3 @@ class PostgresIssuerKeys:
     async def load(self) -> tuple[IssuerKey, ...]:
         """Every key, oldest first."""
         return tuple(rows.issuer_key(row) for row in await self.database.ask_all(query("issuer_keys")))
-
-    async def generation(self) -> str:
-        """Names this database and its timeline: the prefix of every cache entry made from it."""
-        row = await self.database.ask(query("database_generation"))
-        assert row is not None
-        return str(row["generation"])

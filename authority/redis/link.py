@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
@@ -16,6 +17,10 @@ from authority.usecases.ports import Clock
 _log = structlog.get_logger(__name__)
 
 _PROBE_LIFE_MS = 1_000
+
+
+def _tell_nobody(_: RedisHealth) -> None:
+    """Nobody listens."""
 
 
 class RedisAwayError(Exception):
@@ -72,6 +77,7 @@ class RedisLink:
         self._clock = clock
         self._settings = settings or LinkSettings()
         self._pause = pause
+        self._told: Callable[[RedisHealth], None] = _tell_nobody
         self._waiting: list[_Waiting] = []
         self._asked = 0
         self._linger: asyncio.TimerHandle | None = None
@@ -84,6 +90,17 @@ class RedisLink:
     def health(self) -> RedisHealth:
         """How Redis is, as last met."""
         return self._health
+
+    def watch(self, told: Callable[[RedisHealth], None]) -> None:
+        """Has `told` hear the health: now, and from now on whenever Redis went or came back."""
+        self._told = told
+        told(self._health)
+
+    async def look(self) -> None:
+        """Writes once, unless Redis is being left alone already: the health is then no older than this."""
+        if not self._recovery:
+            with suppress(RedisAwayError):
+                await self.ask(*self._probe)
 
     async def ask(self, *command: Argument) -> object:
         """The reply to one command. Raises RedisAwayError.
@@ -189,8 +206,10 @@ class RedisLink:
                 break
             self._note(fault)
         self._recovery = None
-        self._health = self._health.recovered(self._clock.now())
-        _log.info("redis_back")
+        went = self._health
+        self._health = went.recovered(self._clock.now())
+        _log.info("redis_back", away_ms=self._health.since - went.since, unanswered=went.unanswered)
+        self._told(self._health)
 
     async def _write_fault(self) -> Exception | None:
         """Why a write fails: a server that is full, or only lets itself be read, is of no use either."""
@@ -201,10 +220,12 @@ class RedisLink:
         return next((reply for reply in replies if isinstance(reply, Exception)), None)
 
     def _note(self, fault: Exception) -> None:
-        reason = reason_of(fault)
-        if reason != self._health.reason:
+        reason, before = reason_of(fault), self._health
+        if reason != before.reason:
             _log.warning("redis_away", reason=reason)
-        self._health = self._health.failed(reason, self._clock.now())
+        self._health = before.failed(reason, self._clock.now())
+        if before.available:
+            self._told(self._health)
 
 
 def _answer(waiting: _Waiting, reply: object) -> None:

@@ -1,8 +1,10 @@
-"""grpc.health.v1: whether each service serves. Watches end with the service, so that none holds up an orderly stop."""
+"""grpc.health.v1: whether each service serves, and whether what they stand on does.
+
+Watches end with the service, so that none holds up an orderly stop.
+"""
 
 import asyncio
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, TypeAlias
 
 import grpc
@@ -18,26 +20,32 @@ _MOST_WATCHES = 64
 
 
 class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
-    """Health of the named services; NOT_SERVING until told otherwise.
+    """Health of the named services and of what they stand on; NOT_SERVING until told otherwise.
 
     grpcio's own servicer lets a watch run on after NOT_SERVING, and a server that stops waits for it as long as it may.
     """
 
-    def __init__(self, services: Iterable[str]) -> None:
-        self._states: dict[str, int] = dict.fromkeys(services, _States.NOT_SERVING)
+    def __init__(self, services: Iterable[str], dependencies: Iterable[str] = ()) -> None:
+        self._services = tuple(services)
+        self._states: dict[str, int] = dict.fromkeys((*self._services, *dependencies), _States.NOT_SERVING)
         self._ended = False
         self._watches = 0
-        self._changed = asyncio.Condition()
+        self._changed = asyncio.Event()
 
-    async def set_serving(self, *, serving: bool) -> None:
-        """Tells every watcher; nothing once ended."""
+    def set_serving(self, *, serving: bool) -> None:
+        """Tells every watcher of a service; nothing once ended."""
         if not self._ended:
-            await self._tell(_States.SERVING if serving else _States.NOT_SERVING)
+            self._tell(self._services, serving=serving)
 
-    async def end(self) -> None:
+    def set_dependency(self, name: str, *, serving: bool) -> None:
+        """Tells every watcher of a dependency; nothing once ended."""
+        if not self._ended:
+            self._tell((name,), serving=serving)
+
+    def end(self) -> None:
         """Tells every watcher NOT_SERVING for the last time, and ends every watch."""
         self._ended = True
-        await self._tell(_States.NOT_SERVING)
+        self._tell(self._states, serving=False)
 
     async def Check(self, request: Any, context: Context) -> Any:  # noqa: N802, ANN401 - generated untyped
         """The state, or NOT_FOUND for a service that is not here."""
@@ -59,19 +67,18 @@ class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
     async def _watch(self, request: Any, context: Context) -> None:  # noqa: ANN401 - generated untyped
         last = None
         while True:
-            state, ended = self._states.get(request.service, _States.SERVICE_UNKNOWN), self._ended
+            # Taken before the state is told: what changes meanwhile has set it.
+            changed, ended = self._changed, self._ended
+            state = self._states.get(request.service, _States.SERVICE_UNKNOWN)
             if state != last:
                 await context.write(_States(status=state))
                 last = state
             if ended:
                 return
-            async with self._changed:
-                await self._changed.wait_for(partial(self._has_news, request.service, last))
+            await changed.wait()
 
-    def _has_news(self, service: str, last: int | None) -> bool:
-        return self._ended or self._states.get(service, last) != last
-
-    async def _tell(self, state: int) -> None:
-        async with self._changed:
-            self._states = dict.fromkeys(self._states, state)
-            self._changed.notify_all()
+    def _tell(self, names: Iterable[str], *, serving: bool) -> None:
+        """Each change ends the waits that were begun before it."""
+        self._states |= dict.fromkeys(names, _States.SERVING if serving else _States.NOT_SERVING)
+        self._changed.set()
+        self._changed = asyncio.Event()

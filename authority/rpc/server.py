@@ -43,6 +43,9 @@ SERVICES: tuple[str, ...] = tuple(
 )
 """Full names of the services, each with a health state of its own beside that of the whole server, named ""."""
 
+REDIS = "redis"
+"""A name of health: whether Redis is used. Without it commits go on, and reads by Invocation are UNAVAILABLE."""
+
 _MESSAGE_BYTES = 4 * 1024 * 1024
 _METADATA_BYTES = 8 * 1024
 _KEEPALIVE_MS = 60_000
@@ -110,7 +113,7 @@ class RpcServer:
             options=_channel_options(options),
             maximum_concurrent_rpcs=options.concurrent_rpcs,
         )
-        self._health = Health(("", *SERVICES))
+        self._health = Health(("", *SERVICES), (REDIS,))
         self._add_services(use_cases, CommitStreams(use_cases.commit_streamed, bounds, incidents))
         if options.reflection:
             reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME), self._server)
@@ -130,16 +133,20 @@ class RpcServer:
         """Accepts calls. Health says NOT_SERVING until told otherwise."""
         await self._server.start()
 
-    async def set_serving(self, *, serving: bool) -> None:
+    def set_serving(self, *, serving: bool) -> None:
         """Tells health watchers whether calls can be served; after `stop` it tells nothing new."""
-        await self._health.set_serving(serving=serving)
+        self._health.set_serving(serving=serving)
+
+    def set_dependency(self, name: str, *, serving: bool) -> None:
+        """Tells health watchers whether something is there on which calls rest; after `stop` it tells nothing new."""
+        self._health.set_dependency(name, serving=serving)
 
     async def stop(self, grace: float) -> None:
         """Says NOT_SERVING, takes no more calls, and lets running ones end within `grace` seconds (case F12).
 
         Streams are read from no more, and end as soon as what they have read is answered.
         """
-        await self._health.end()
+        self._health.end()
         self._streams.end()
         await self._server.stop(grace)
 

@@ -416,6 +416,18 @@ class Committer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class DatabaseGeneration:
+    """Which database answers. Both are 1 to 64 of `A-Z a-z 0-9 . _ -`.
+
+    `cluster` is the same in every copy of a database; `incarnation` is another for each that was ever started, and for
+    each timeline: what was cached of one is not met by those that take its place (case A17).
+    """
+
+    cluster: str
+    incarnation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sighting:
     """What the lease store surely saw of a claim's key. Both None: not seen yet, or not known."""
 

@@ -14,7 +14,7 @@ from tests.installation.proxy import Proxy, proxy_to
 from tests.installation.storage import Storage, storage_at
 from tests.installation.team import Team, team_at
 
-DOOMED = {"commit_connections": "1", "lease_ms": "2000", "drain_s": "3"}
+DOOMED = {"commit_connections": "1", "lease_ms": "6000", "drain_s": "3"}
 """One connection commits, so that the proxy holds up one call and nothing else; short waits keep the tests short."""
 
 

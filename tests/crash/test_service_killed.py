@@ -33,7 +33,7 @@ async def test_a06_killed_before_the_call_reaches_the_database(
     site.proxy.hold_requests(COMMIT)
     running = asyncio.create_task(doomed_team.commit(ready))
     await eventually(lambda: site.proxy.held_requests > 0, "the call is on its way")
-    assert has_lease(site.installation.redis_url, ready)
+    await eventually(lambda: has_lease(site.installation.redis_url, ready), "the lease is taken")
     # When the service is killed, and the call never arrives
     await doomed.kill()
     site.proxy.cut(COMMIT)
@@ -78,6 +78,7 @@ async def test_a15_killed_inside_the_call_that_is_undone(
     with gate(site.installation.admin_url, "memory_record") as closed:
         running = asyncio.create_task(doomed_team.commit(ready))
         await eventually(lambda: len(closed.waiting()) == 1, "the call is inside the database")
+        await eventually(lambda: has_lease(site.installation.redis_url, ready), "the lease is taken")
         # When the service and the database's process are killed
         await doomed.kill()
         closed.break_off()
@@ -140,6 +141,7 @@ async def test_a15_a18_a_dead_workers_lease_holds_its_key_no_longer_than_its_tim
     site.proxy.hold_requests(COMMIT)
     running = asyncio.create_task(doomed_team.commit(ready))
     await eventually(lambda: site.proxy.held_requests > 0, "the call is on its way")
+    await eventually(lambda: has_lease(site.installation.redis_url, ready), "the lease is taken")
     await doomed.kill()
     running.cancel()
     site.proxy.cut(COMMIT)
@@ -147,7 +149,7 @@ async def test_a15_a18_a_dead_workers_lease_holds_its_key_no_longer_than_its_tim
     # When other content comes under its key, then it conflicts at first
     await refused(survivors.commit(ready, content=b"Another text."), IdempotencyConflict)
     # And once the lease has expired it is judged by what it is
-    await eventually(lambda: not has_lease(site.installation.redis_url, ready), "the lease expires", within_s=5)
+    await eventually(lambda: not has_lease(site.installation.redis_url, ready), "the lease expires")
     await refused(survivors.commit(ready, content=b"Another text."), BindingMismatch)
     # And the key still works for its own content
     first = await survivors.commit(ready)

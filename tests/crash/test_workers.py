@@ -69,7 +69,7 @@ async def test_both_workers_serve(crew: ServiceProcess) -> None:
         # When one of them stands still, and many connect
         os.kill(paused, signal.SIGSTOP)
         try:
-            checks = [asyncio.create_task(health_at(crew.address, 30)) for _ in range(CROWD)]
+            checks = [asyncio.create_task(health_at(crew.address, within_s=30)) for _ in range(CROWD)]
             # Then the other answers some
             await eventually(lambda checks=checks: any(check.done() for check in checks), "somebody answers")  # type: ignore[misc]
         finally:

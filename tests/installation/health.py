@@ -11,10 +11,10 @@ NOT_SERVING: Final[int] = health_pb2.HealthCheckResponse.NOT_SERVING
 _OF_ITS_OWN: Final[Sequence[tuple[str, Any]]] = (("grpc.use_local_subchannel_pool", 1),)
 
 
-async def health_at(address: str, within_s: float) -> int:
-    """What it says of the whole server. Raises `aio.AioRpcError` when nobody answers."""
+async def health_at(address: str, name: str = "", *, within_s: float) -> int:
+    """What it says of the whole server, or of what is named. Raises `aio.AioRpcError` when nobody answers."""
     async with aio.insecure_channel(address, _OF_ITS_OWN) as channel:
-        request = health_pb2.HealthCheckRequest()
+        request = health_pb2.HealthCheckRequest(service=name)
         answer = await health_pb2_grpc.HealthStub(channel).Check(request, timeout=within_s)
     return int(answer.status)
 

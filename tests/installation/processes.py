@@ -89,10 +89,10 @@ class ServiceProcess:
             assert time.monotonic() < deadline, f"the service does not serve:\n{self.said}"
             await asyncio.sleep(0.02)
 
-    async def health(self) -> int | None:
-        """What its health says of the whole server; None when nobody answers."""
+    async def health(self, name: str = "") -> int | None:
+        """What its health says of the whole server, or of what is named; None when nobody answers."""
         try:
-            return await health_at(self.address, within_s=1.0)
+            return await health_at(self.address, name, within_s=1.0)
         except aio.AioRpcError:
             return None
 

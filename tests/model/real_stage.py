@@ -13,6 +13,7 @@ from authority.redis.leases import RedisLeases
 from authority.redis.link import RedisLink
 from authority.redis.names import KeyNames
 from authority.redis.nonces import RedisNonces
+from authority.usecases.ports import DatabaseGeneration
 from tests.model.notes import Told
 from tests.model.stages import Books, Stage
 from tests.redis_room import PATIENT
@@ -63,7 +64,7 @@ class RealStage(Stage):
         for power in Power:
             pool = await connect_pool(PoolSettings(self._postgres_url, power, most=2))
             self._databases[power] = Database(pool)
-        names = KeyNames("model")
+        names = KeyNames(DatabaseGeneration("model", "1"))
         self._link = RedisLink(connect(self._redis_url), names, self.clock, PATIENT)
         return Authority.open(
             self.folder,

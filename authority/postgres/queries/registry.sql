@@ -17,6 +17,10 @@ select key_id, public_key, purpose, state, tenant, memory_namespace, compromised
 from authority.issuer_key order by create_time, key_id
 
 -- name: database_generation
--- Which database this is and which timeline of it: a restored or failed-over one must not meet its old cache.
-select (pg_control_system()).system_identifier::text || '-' || (pg_control_checkpoint()).timeline_id::text
-  || '-' || (select oid::text from pg_database where datname = current_database()) as generation
+-- Which database this is, and which incarnation of it: a restored or failed-over one must not meet its old cache. The
+-- time of its start is in it, for a copy of the files that is started in place of the original is on the same timeline,
+-- and a promoted standby tells its new one only after a checkpoint.
+select (pg_control_system()).system_identifier::text as cluster,
+  (pg_control_checkpoint()).timeline_id::text
+    || '-' || (select oid::text from pg_database where datname = current_database())
+    || '-' || (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text as incarnation

@@ -187,7 +187,7 @@ async def running(
     port = server.bind("127.0.0.1:0")
     if start:
         await server.start()
-        await server.set_serving(serving=True)
+        server.set_serving(serving=True)
     async with aio.insecure_channel(f"127.0.0.1:{port}") as channel:
         yield Running(server, port, channel)
     await server.stop(0)

@@ -1,4 +1,4 @@
-"""Stopping in order (case F12), health, and where the server listens."""
+"""Stopping in order (case F12), and where the server listens."""
 
 import asyncio
 from pathlib import Path
@@ -24,33 +24,6 @@ async def _health(service: Running, name: str) -> int:
     stub = health_pb2_grpc.HealthStub(service.channel)
     answer = await stub.Check(health_pb2.HealthCheckRequest(service=name))
     return int(answer.status)
-
-
-async def test_health_is_told_for_the_server_and_each_service() -> None:
-    async with running(use_cases()) as service:
-        served = {name: await _health(service, name) for name in ("", *SERVICES)}
-        await service.server.set_serving(serving=False)
-        paused = {name: await _health(service, name) for name in ("", *SERVICES)}
-
-    assert len(served) == 5
-    assert set(served.values()) == {SERVING}
-    assert set(paused.values()) == {NOT_SERVING}
-
-
-async def test_a_started_server_serves_nothing_until_told() -> None:
-    async with running(use_cases(), start=False) as service:
-        await service.server.start()
-
-        assert await _health(service, "") == NOT_SERVING
-
-
-async def test_health_of_an_unknown_service_is_not_found() -> None:
-    async with running(use_cases()) as service:
-        failure = await service.fail(
-            "/grpc.health.v1.Health/Check", health_pb2.HealthCheckRequest(service="x").SerializeToString()
-        )
-
-    assert failure.code.name == "NOT_FOUND"
 
 
 async def test_f12_running_calls_end_before_the_server_stops() -> None:

@@ -10,9 +10,10 @@ from redis.crc import key_slot
 from authority.domain.plan import Claim
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.redis.names import KeyNames
+from authority.usecases.ports import DatabaseGeneration
 from tests.redis_room import CLAIM
 
-NAMES = KeyNames("7301234567890123456.1")
+NAMES = KeyNames(DatabaseGeneration("7301234567890123456", "1"))
 claims = st.builds(
     Claim,
     tenant=st.builds(TenantRef, st.text(), st.text()),
@@ -53,23 +54,37 @@ def test_d11_bytes_shifted_between_parts_make_another_name() -> None:
     assert NAMES.claim(one) != NAMES.claim(other)
 
 
-def test_a17_another_generation_has_other_names() -> None:
-    later = KeyNames("7301234567890123456.2")
+def test_a17_another_incarnation_has_other_names_for_what_was_made_from_the_database() -> None:
+    later = KeyNames(DatabaseGeneration("7301234567890123456", "2"))
     assert later.claim(CLAIM).lease != NAMES.claim(CLAIM).lease
     assert later.claim(CLAIM).replay != NAMES.claim(CLAIM).replay
-    assert later.nonce("key", b"nonce") != NAMES.nonce("key", b"nonce")
-    assert later.probe() != NAMES.probe()
+    # And the same for proofs of reads: one that was used stays used (case I03).
+    assert later.nonce("key", b"nonce") == NAMES.nonce("key", b"nonce")
+
+
+def test_another_database_has_other_names() -> None:
+    other = KeyNames(DatabaseGeneration("7301234567890123457", "1"))
+    assert other.claim(CLAIM).replay != NAMES.claim(CLAIM).replay
+    assert other.nonce("key", b"nonce") != NAMES.nonce("key", b"nonce")
+    assert other.probe() != NAMES.probe()
+
+
+def test_names_follow_the_database() -> None:
+    names = KeyNames(DatabaseGeneration("7301234567890123456", "0"))
+    names.follow(DatabaseGeneration("7301234567890123456", "1"))
+    assert names.claim(CLAIM) == NAMES.claim(CLAIM)
 
 
 def test_names_show_neither_tenant_nor_key_and_stay_the_same() -> None:
     # Names are an interface between releases: a change here forgets every lease, cached receipt and nonce at once.
     keys = NAMES.claim(CLAIM)
-    assert keys.lease == "authority:7301234567890123456.1:lease:{7e872c76685a3922b34edaf1e737dc6c}"
-    assert keys.replay == "authority:7301234567890123456.1:replay:{7e872c76685a3922b34edaf1e737dc6c}"
-    assert NAMES.nonce("key", b"nonce") == "authority:7301234567890123456.1:nonce:{919b873eecb6dbf53124cd859159ea9d}"
+    assert keys.lease == "authority:7301234567890123456:1:lease:{7e872c76685a3922b34edaf1e737dc6c}"
+    assert keys.replay == "authority:7301234567890123456:1:replay:{7e872c76685a3922b34edaf1e737dc6c}"
+    assert NAMES.nonce("key", b"nonce") == "authority:7301234567890123456:nonce:{919b873eecb6dbf53124cd859159ea9d}"
 
 
-@pytest.mark.parametrize("generation", ["", "a b", "a{b}", "é", "a\n", "a" * 65])
-def test_a_generation_that_could_break_the_names_is_refused(generation: str) -> None:
-    with pytest.raises(ValueError, match="generation"):
-        KeyNames(generation)
+@pytest.mark.parametrize("part", ["", "a b", "a{b}", "a:b", "é", "a\n", "a" * 65])
+def test_a_part_that_could_break_the_names_is_refused(part: str) -> None:
+    for broken in (DatabaseGeneration(part, "1"), DatabaseGeneration("1", part)):
+        with pytest.raises(ValueError, match="generation"):
+            KeyNames(broken)
