@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from authority.cli.serving import stopped_by_sigterm
-from bench.batch import measure_batch, profile_batch
+from bench.exchange import measure_exchange, profile_exchange
 from bench.figures import Figure, note, show
 from bench.installation import installed
+from bench.many import measure_many, profile_batch, profile_stream
 from bench.options import Options, parse
 from bench.serving import served
 from bench.stage import Stage
@@ -24,19 +25,23 @@ Measurement: TypeAlias = Callable[[Stage], Iterator[Figure]]
 _INTERRUPTED: Final = 130
 _TERMINATED: Final = 143
 """Exit codes after Ctrl-C and SIGTERM, as shells count them."""
-
-_MEASUREMENTS: Final[Mapping[str, Measurement]] = MappingProxyType({"unary": measure_unary, "batch": measure_batch})
-_PROFILES: Final[Mapping[str, Measurement]] = MappingProxyType({"unary": profile_unary, "batch": profile_batch})
+_MEASUREMENTS: Final[Mapping[str, Measurement]] = MappingProxyType(
+    {"unary": measure_unary, "many": measure_many, "exchange": measure_exchange}
+)
+_PROFILES: Final[Mapping[str, Measurement]] = MappingProxyType(
+    {"unary": profile_unary, "batch": profile_batch, "stream": profile_stream, "exchange": profile_exchange}
+)
 
 
 def main() -> int:
     """Prints the figures as they come, and all of them as a table at the end."""
-    options = parse()
+    asked_for = _PROFILES if "--profile" in sys.argv else _MEASUREMENTS
+    options = parse(list(asked_for))
     figures: list[Figure] = []
     signal.signal(signal.SIGINT, signal.default_int_handler)  # Scripts have it ignored in what they start beside them.
     try:
         with stopped_by_sigterm(_TERMINATED), _folder(options) as folder:
-            for figure in _measure(folder, options):
+            for figure in _measure(folder, options, asked_for):
                 figure.emit()
                 figures.append(figure)
     except KeyboardInterrupt:
@@ -47,12 +52,13 @@ def main() -> int:
     return 0
 
 
-def _measure(folder: Path, options: Options) -> Iterator[Figure]:
+def _measure(folder: Path, options: Options, asked_for: Mapping[str, Measurement]) -> Iterator[Figure]:
     note("… starting PostgreSQL and Valkey")
-    with installed(folder) as installation, served(folder, installation.settings()) as service:
-        stage = Stage(installation, service, options)
-        for name in options.measure:
-            yield from (_PROFILES if options.profile else _MEASUREMENTS)[name](stage)
+    with installed(folder) as installation:
+        for workers in options.workers:
+            with served(folder, installation.settings(), workers) as service:
+                for name in options.measure or asked_for:
+                    yield from asked_for[name](Stage(installation, service, workers, options))
 
 
 @contextlib.contextmanager

@@ -43,8 +43,9 @@ class Installation:
     service_url: str
     policy_version: bytes
     issuer_keys: tuple[IssuerKey, ...]
+    proposer: Credentials
     holder: Credentials
-    """Who commits."""
+    """Who issues and commits."""
 
     @property
     def keys(self) -> Path:
@@ -71,21 +72,21 @@ def installed(folder: Path) -> Iterator[Installation]:
         migrate(admin_url)
         count_functions(admin_url)
         service_url = ensure_service_login(admin_url, secrets.token_urlsafe(16))
-        policy_version, issuer_keys, holder = asyncio.run(_furnish(admin_url, folder / "keys"))
-        yield Installation(servers, folder, admin_url, service_url, policy_version, issuer_keys, holder)
+        furnished = asyncio.run(_furnish(admin_url, folder / "keys"))
+        yield Installation(servers, folder, admin_url, service_url, *furnished)
 
 
-async def _furnish(admin_url: str, keys: Path) -> tuple[bytes, tuple[IssuerKey, ...], Credentials]:
+async def _furnish(admin_url: str, keys: Path) -> tuple[bytes, tuple[IssuerKey, ...], Credentials, Credentials]:
     settings = OperatorSettings(admin_database_url=SecretStr(admin_url), keys=keys, issuer=ISSUER, audience=AUDIENCE)
     async with open_operator(settings) as operator:
         issuer_keys = await operator.ensure_keys()
         policy_version = await operator.load_policy(default_bundle())
         namespace = NewMemoryNamespace(tenant=TENANT, name=MEMORY_NAMESPACE, policy_version=policy_version)
         await operator.administration.add_namespace(namespace, operator.clock.now())
-        holder = _credentials(HOLDER)
-        for credentials, kind in ((_credentials(PROPOSER), PrincipalKind.USER), (holder, PrincipalKind.SERVICE)):
+        proposer, holder = _credentials(PROPOSER), _credentials(HOLDER)
+        for credentials, kind in ((proposer, PrincipalKind.USER), (holder, PrincipalKind.SERVICE)):
             await operator.administration.add_principal(_principal(credentials, kind), operator.clock.now())
-    return policy_version, tuple(issuer_keys), holder
+    return policy_version, tuple(issuer_keys), proposer, holder
 
 
 def _credentials(principal: PrincipalRef) -> Credentials:

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from pathlib import Path
 from typing import Final
 
 from bench.client import Order, Setup, Tally, run_client
 from bench.cpu import Groups, Used, Window, total
 from bench.figures import significant, spread_of
-from capability_authority.client import Credentials
+from bench.work import Work
 
 _ENDS_WITHIN_S: Final = 10.0
 
@@ -49,10 +48,10 @@ class Clients:
         self._processes = processes
         self._groups = {**groups, "clients": [process.pid for process, _ in processes if process.pid is not None]}
 
-    def run(self, orders: Sequence[Order]) -> Round:
-        """Each process carries out its order, all at once. Raises LoadFailed."""
-        for (_, pipe), order in zip(self._processes, orders, strict=True):
-            pipe.send(order)
+    def run(self, work: Work, concurrent: int) -> Round:
+        """Each process does this work, all at once, and `concurrent` is their total. Raises LoadFailed."""
+        for _, pipe in self._processes:
+            pipe.send(Order(work, max(concurrent // len(self._processes), 1)))
         self._receive()
         window = Window(self._groups)
         for _, pipe in self._processes:
@@ -71,16 +70,13 @@ class Clients:
 
 
 @contextlib.contextmanager
-def clients(
-    address: str, credentials: Credentials, requests: Sequence[Sequence[Path]], channels: int, groups: Groups
-) -> Iterator[Clients]:
-    """A process for each group of files with requests, connected; all have ended when the block has."""
+def clients(setups: Sequence[Setup], groups: Groups) -> Iterator[Clients]:
+    """A process for each setup, connected; all have ended when the block has."""
     context = get_context("spawn")
     processes: list[tuple[SpawnProcess, Connection]] = []
     try:
-        for files in requests:
+        for setup in setups:
             ours, theirs = context.Pipe()
-            setup = Setup(address, credentials.to_json(), files, channels)
             process = context.Process(target=run_client, args=(theirs, setup), daemon=True)
             process.start()
             theirs.close()

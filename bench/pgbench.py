@@ -9,6 +9,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import psycopg
+from psycopg import sql
 from psycopg.rows import dict_row
 
 from authority.embedded.account import account_for
@@ -22,7 +23,6 @@ _FIRST: Final = 100_000_000_000
 """Numbers have twelve digits, as the last group of a UUID."""
 _THREADS: Final = 2
 _TPS: Final = re.compile(r"^tps = ([0-9.]+) \(without initial connection time\)$", re.MULTILINE)
-_COUNT: Final = "select count(*) from authority.memory_record where tenant = 'bench|pgbench'"
 
 
 class PgbenchFailed(Exception):
@@ -50,10 +50,10 @@ class Pgbench:
         self._groups = groups
         self._program = postgres_programs(account_for(installation.servers.postgres.folder)) / "pgbench"
         self._url = installation.admin_url
-        self._committed = 0
         with psycopg.connect(self._url, cursor_factory=psycopg.ClientCursor) as connection:
             connection.execute(_sql("seed_tenant.sql"))
-            connection.execute(_sql("seed_rows.sql"), {"first": _FIRST, "last": _FIRST + rows - 1})
+            self._first, self._records = _FIRST + _count(connection, "proposal"), _count(connection, "memory_record")
+            connection.execute(_sql("seed_rows.sql"), {"first": self._first, "last": self._first + rows - 1})
         settle(self._url)
         with psycopg.connect(self._url) as connection:
             sample = connection.cursor(row_factory=dict_row).execute(_sql("sample.sql")).fetchone()
@@ -73,12 +73,12 @@ class Pgbench:
         found = _TPS.search(ended.stdout)
         if ended.returncode or found is None:
             raise PgbenchFailed(ended.stdout + ended.stderr)
-        self._count(each * clients)
+        self._check(each * clients)
         return Ran(clients, each * clients, float(found.group(1)), used)
 
     def _command(self, clients: int, each: int) -> list[str]:
         """No vacuum before, prepared statements, and what the service would be sent with each commit."""
-        given = {"first": _FIRST + self._committed, "each": each, "i": 0, **self._sent}
+        given = {"first": self._first, "each": each, "i": 0, **self._sent}
         return [
             str(self._program),
             "--no-vacuum",
@@ -101,13 +101,23 @@ class Pgbench:
             "PGDATABASE": url.path.removeprefix("/"),
         }
 
-    def _count(self, more: int) -> None:
+    def _check(self, transactions: int) -> None:
         """Statements that find no row fail nowhere: what counts is what was written."""
-        self._committed += more
+        self._first += transactions
         with psycopg.connect(self._url) as connection:
-            row = connection.execute(_COUNT).fetchone()
-        if row != (self._committed,):
-            raise PgbenchFailed(f"pgbench should have written {self._committed} records and wrote {row}")
+            written = _count(connection, "memory_record") - self._records
+        self._records += written
+        if written != transactions:
+            raise PgbenchFailed(f"pgbench wrote {written} records in {transactions} transactions")
+
+
+def _count(connection: psycopg.Connection, table: str) -> int:
+    """Rows of pgbench's own."""
+    counted = sql.SQL("select count(*) from authority.{} where tenant = 'bench|pgbench'").format(sql.Identifier(table))
+    row = connection.execute(counted).fetchone()
+    assert row is not None
+    count: int = row[0]
+    return count
 
 
 def _sql(name: str) -> bytes:

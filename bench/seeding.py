@@ -21,6 +21,8 @@ from bench.rows import insert, reserve_sequences
 
 _AT_ONCE: Final = 500
 """So many are kept in memory and inserted in one transaction."""
+_PARTS_EACH: Final = 2
+"""Of each share: there is more than one processor, and more than one client is rare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +38,37 @@ class _Part:
 def seed(installation: Installation, name: str, count: int, shares: int) -> list[Sequence[Path]]:
     """Makes so many committable proposals, and files of their requests in so many shares.
 
-    Two processes for each share sign and insert. At the end the tables' statistics are up to date.
+    Two processes for each share sign and insert, unless there is little to do. At the end the tables' statistics are
+    true.
     """
-    begun, parts = time.monotonic(), shares * 2
+    begun, parts = time.monotonic(), shares * _PARTS_EACH
+    files = [installation.folder / f"{name}-{part}.requests" for part in range(parts)]
+    orders = _divided(installation, count, files)
+    if count <= _AT_ONCE:
+        for order in orders:
+            _make_part(order)
+    else:
+        with ProcessPoolExecutor(parts, get_context("spawn"), initializer=_leave_ctrl_c) as pool:
+            list(pool.map(_make_part, orders))
+    settle(installation.admin_url)
+    note(f"… {count} capabilities made for {name} in {time.monotonic() - begun:.1f} s")
+    return [files[part : part + _PARTS_EACH] for part in range(0, parts, _PARTS_EACH)]
+
+
+def _divided(installation: Installation, count: int, files: Sequence[Path]) -> list[_Part]:
     ground = Ground(
         installation.keys,
         installation.issuer_keys,
         installation.policy_version,
         key_id_bytes(installation.holder.key_id),
     )
-    files = [installation.folder / f"{name}-{part}.requests" for part in range(parts)]
     with psycopg.connect(installation.admin_url, autocommit=True) as connection:
         first = reserve_sequences(connection, count * SEQUENCES_EACH)
-        bounds = [first + (count * part // parts) * SEQUENCES_EACH for part in range(parts + 1)]
-        orders = [
-            _Part(installation.admin_url, ground, range(bounds[part], bounds[part + 1], SEQUENCES_EACH), file)
-            for part, file in enumerate(files)
-        ]
-        with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_leave_ctrl_c) as pool:
-            list(pool.map(_make_part, orders))
-    settle(installation.admin_url)
-    note(f"… {count} capabilities made for {name} in {time.monotonic() - begun:.1f} s")
-    return [files[share * 2 : share * 2 + 2] for share in range(shares)]
+    bounds = [first + count * part // len(files) * SEQUENCES_EACH for part in range(len(files) + 1)]
+    return [
+        _Part(installation.admin_url, ground, range(begin, end, SEQUENCES_EACH), file)
+        for begin, end, file in zip(bounds, bounds[1:], files, strict=False)
+    ]
 
 
 def _leave_ctrl_c() -> None:

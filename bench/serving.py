@@ -27,15 +27,15 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(folder: Path, settings: Mapping[str, str]) -> Iterator[Served]:
-    """The service on free ports of 127.0.0.1, for as long as the block lasts. Raises ServiceFailed.
+def served(folder: Path, settings: Mapping[str, str], workers: int) -> Iterator[Served]:
+    """The service on a free port of 127.0.0.1, for as long as the block lasts. Raises ServiceFailed.
 
     It notices by the end of its standard input when this process dies.
     """
     bare = {"HOME": str(folder), "PATH": os.defpath, "LANG": "C.UTF-8"}
     with (folder / _LOG).open("ab") as log:
         child = subprocess.Popen(
-            [sys.executable, "-m", "authority.cli", "serve", "--until-input-ends", "--json"],
+            [sys.executable, "-m", "authority.cli", "serve", "--until-input-ends", "--json", f"--workers={workers}"],
             cwd=folder,
             env={**bare, **settings, "AUTHORITY_LISTEN": "127.0.0.1:0"},
             stdin=subprocess.PIPE,

@@ -4,14 +4,13 @@ import contextlib
 from collections.abc import Iterator
 from typing import Final
 
-from bench.calls import EmptyCalls, UnaryCommits, Work
-from bench.client import Order
+from bench.calls import EmptyCalls, Replays, UnaryCommits
 from bench.database import DatabaseWindow, settle
 from bench.figures import Figure, figure_of, note
-from bench.load import Clients, Round, clients, detail_of
+from bench.load import Clients, Round, detail_of
 from bench.profile import profile_of
-from bench.seeding import seed
 from bench.stage import Stage
+from bench.work import Work
 
 _HOW: Final = (
     "CommitValidated, 150 bytes of JSON each, capabilities issued elsewhere, so that every signature is verified; empty"
@@ -19,23 +18,28 @@ _HOW: Final = (
     " nor database. One generator for both, on bare grpc.aio channels: requests and proofs are made before the window"
     " and answers read after it, for the client's own signing and verifying is not what is measured"
 )
+_REPLAY: Final = "CommitValidated of what was committed just before, with a new proof: answered from Redis"
 
 
 def measure_unary(stage: Stage) -> Iterator[Figure]:
-    """Rounds of empty calls and of commits in turn, so that both see the same machine."""
+    """Rounds of empty calls, commits and their retries in turn, so that all see the same machine."""
     with _load(stage) as load:
         database = DatabaseWindow(stage.installation.admin_url)
-        pairs = [(_empty_calls(stage, load), _commits(stage, load)) for _ in range(stage.options.rounds)]
-        did = database.detail(sum(commits.operations for _, commits in pairs))
-    yield figure_of(
-        "unary_commit_vs_echo",
-        [commits.rate / empty.rate for empty, commits in pairs],
-        {
-            **_detail(stage),
-            "empty": detail_of([empty for empty, _ in pairs]),
-            "commit": {**detail_of([commits for _, commits in pairs]), "database": did},
-        },
-    )
+        rounds = [
+            (_empty_calls(stage, load), _commits(stage, load), _replays(stage, load))
+            for _ in range(stage.options.rounds)
+        ]
+        commits = [one for _, one, _ in rounds]
+        did = database.detail(sum(one.operations for one in commits))
+    detail = {**_detail(stage), "empty": detail_of([empty for empty, _, _ in rounds])}
+    detail = {**detail, "commit": {**detail_of(commits), "database": did}}
+    yield figure_of(stage.named("unary_commit_vs_echo"), [one.rate / empty.rate for empty, one, _ in rounds], detail)
+    for percent in (50, 99):
+        name = stage.named(f"unary_commit_p{percent}_ms")
+        yield figure_of(name, [one.percentile_ms(percent) for one in commits], _detail(stage))
+    replays = [replay for _, _, replay in rounds]
+    detail = {**_detail(stage), "how": _REPLAY, "replay": detail_of(replays)}
+    yield figure_of(stage.named("replays_per_s"), [replay.rate for replay in replays], detail)
 
 
 def profile_unary(stage: Stage) -> Iterator[Figure]:
@@ -47,11 +51,8 @@ def profile_unary(stage: Stage) -> Iterator[Figure]:
 @contextlib.contextmanager
 def _load(stage: Stage) -> Iterator[Clients]:
     """Clients with enough to commit, warmed up: plans, caches and connections are made."""
-    options = stage.options
-    commits = _each(stage) * options.clients * (options.rounds + 1)
-    requests = seed(stage.installation, "unary", commits, options.clients)
-    channels = max(options.channels // options.clients, 1)
-    with clients(stage.service.address, stage.installation.holder, requests, channels, stage.groups) as load:
+    each = stage.share(stage.options.unary_commits)
+    with stage.loaded("unary", each * (stage.options.rounds + 1)) as load:
         _empty_calls(stage, load)
         _commits(stage, load)
         settle(stage.installation.admin_url)
@@ -59,30 +60,22 @@ def _load(stage: Stage) -> Iterator[Clients]:
 
 
 def _empty_calls(stage: Stage, load: Clients) -> Round:
-    return _run(stage, load, EmptyCalls(_each(stage)), "empty calls")
+    return _run(stage, load, EmptyCalls(stage.share(stage.options.unary_commits)), "empty calls")
 
 
 def _commits(stage: Stage, load: Clients) -> Round:
-    return _run(stage, load, UnaryCommits(_each(stage)), "unary commits")
+    return _run(stage, load, UnaryCommits(stage.share(stage.options.unary_commits)), "unary commits")
+
+
+def _replays(stage: Stage, load: Clients) -> Round:
+    return _run(stage, load, Replays(stage.share(stage.options.unary_commits)), "replays")
 
 
 def _run(stage: Stage, load: Clients, work: Work, what: str) -> Round:
-    options = stage.options
-    ran = load.run([Order(work, options.concurrent // options.clients)] * options.clients)
+    ran = load.run(work, stage.options.concurrent)
     note(f"… {ran.rate:.0f} {what}/s")
     return ran
 
 
-def _each(stage: Stage) -> int:
-    """Calls of a round by each client."""
-    return stage.options.unary_commits // stage.options.clients
-
-
 def _detail(stage: Stage) -> dict[str, object]:
-    options = stage.options
-    return {
-        "how": _HOW,
-        "concurrent": options.concurrent,
-        "clients": options.clients,
-        "channels": options.channels,
-    }
+    return {"how": _HOW, **stage.detail(), "concurrent": stage.options.concurrent}

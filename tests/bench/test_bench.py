@@ -9,8 +9,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TINY = ("--rounds=1", "--unary-commits=16", "--concurrent=8", "--batch-commits=64", "--batch-size=16")
-FIGURES = {"unary_commit_vs_echo", "batch_commit_vs_pgbench"}
+TINY = ("--rounds=1", "--unary-commits=16", "--many-commits=64", "--exchanges=8", "--concurrent=8", "--batch-size=16")
+FIGURES = {
+    "unary_commit_vs_echo",
+    "unary_commit_p50_ms",
+    "unary_commit_p99_ms",
+    "replays_per_s",
+    "batch_commit_vs_pgbench",
+    "stream_commit_vs_pgbench",
+    "exchanges_per_s",
+}
 
 
 @pytest.mark.slow
