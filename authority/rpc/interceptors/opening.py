@@ -33,6 +33,8 @@ class Opening(Interceptor):
             stream = self.streams.open(caller, context)
             if refusal := await self.admit(caller):
                 raise Refused(refusal)
+            # Tells the caller that it is open: a write that meets a refusal would hide it from gRPC's own clients.
+            await context.send_initial_metadata(())
             # What was read at the last moment still has its time.
             put_off_time_limit(self.streams.life + self.bounds.cap)
             set_stream(stream)

@@ -160,10 +160,21 @@ class CapabilityServicer(CapabilityServiceServicer):
     async def StreamCommitValidated(
         self, request_iterator: AsyncIterator[capability_pb.StreamCommitValidatedRequest], context: Context
     ) -> AsyncIterator[capability_pb.StreamCommitValidatedResponse]:
-        """One after the other, as they come."""
-        async for item in request_iterator:
+        """One after the other, as they come, until the stream ends as the test says."""
+        await context.send_initial_metadata(())
+        end = self._state.stream_ends.popleft() if self._state.stream_ends else None
+        keys: list[str] = []
+        self._state.streamed.append(keys)
+        while end is None or len(keys) < end.told + end.lost:
+            item = await anext(request_iterator, None)
+            if item is None:
+                return
+            keys.append(item.commit.presentation.commit_idempotency_key)
             outcome = await self._outcome(item.commit, context)
-            yield capability_pb.StreamCommitValidatedResponse(tag=item.tag, outcome=outcome)
+            if keys[-1] not in self._state.silent_items and (end is None or len(keys) <= end.told):
+                yield capability_pb.StreamCommitValidatedResponse(tag=item.tag, outcome=outcome)
+        if end.refusal:
+            raise end.refusal
 
     async def _outcome(
         self, item: capability_pb.CommitValidatedRequest, context: Context

@@ -2,6 +2,7 @@
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -23,6 +24,15 @@ TENANT: Final = types.TenantRef(namespace="tenants", id="acme")
 PAGE_ITEMS: Final = 2
 
 
+@dataclass(frozen=True)
+class StreamEnd:
+    """How a stream ends: after so many outcomes, and so many more that are lost; well, or with a refusal."""
+
+    told: int
+    lost: int = 0
+    refusal: "Refusal | None" = None
+
+
 class State:
     """Everything in memory; a test may change any of it."""
 
@@ -39,6 +49,12 @@ class State:
         """What the next commits under a key are refused for, inside a batch."""
         self.dropped_outcomes = 0
         """How many outcomes a batch's answer lacks at its end."""
+        self.stream_ends: deque[StreamEnd] = deque()
+        """How the next streams end; after these they last as long as their callers want."""
+        self.streamed: list[list[str]] = []
+        """The commit keys that came on each stream."""
+        self.silent_items: set[str] = set()
+        """Commits under these keys are read from streams, and never answered."""
         self._numbers = count(1)
 
     def new_id(self) -> str:

@@ -90,7 +90,12 @@ class Hang:
             self.given_up.set()
 
 
-Fault = Refuse | LoseAnswer | Hang
+@dataclass(frozen=True)
+class Serve:
+    """Nothing happens to the call; what is said after it happens to the next."""
+
+
+Fault = Refuse | LoseAnswer | Hang | Serve
 
 
 @dataclass(frozen=True)
@@ -130,13 +135,19 @@ class Witness(aio.ServerInterceptor):
         behaviour: Any = handler.stream_stream
 
         async def witness(items: AsyncIterator[Message], context: Context) -> AsyncIterator[Message]:
+            name = path.rpartition("/")[2]
             try:
-                self._note(path.rpartition("/")[2], path, b"", context)
+                self._note(name, path, b"", context)
+                fault = self.faults[name].popleft() if self.faults[name] else None
+                if isinstance(fault, Refuse):
+                    raise fault.refusal
+                if isinstance(fault, Hang):
+                    await fault()
+                async for answer in behaviour(items, context):
+                    yield answer
             except Refusal as refusal:
                 await refusal.end(context)
                 raise
-            async for answer in behaviour(items, context):
-                yield answer
 
         return grpc.stream_stream_rpc_method_handler(
             witness,

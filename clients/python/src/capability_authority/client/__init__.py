@@ -50,7 +50,7 @@ from capability_authority.client.errors import (
     Unavailable,
     UnknownReason,
 )
-from capability_authority.client.presentations import CommitItem
+from capability_authority.client.presentations import CommitItem, StreamedCommit
 from capability_authority.client.retries import RetryPolicy
 from capability_authority.client.rpcs import UnknownRpc
 from capability_authority.client.values import (
@@ -126,6 +126,7 @@ __all__ = [
     "Revoked",
     "SignatureInvalid",
     "StatementRefused",
+    "StreamedCommit",
     "TlsRoots",
     "TransportError",
     "TryLater",

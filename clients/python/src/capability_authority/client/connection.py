@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from types import TracebackType
 from typing import Final, Self, TypeVar, Unpack
 from uuid import uuid4
@@ -21,6 +21,7 @@ from capability_authority.client.proofs import Prover
 from capability_authority.client.retries import RetryPolicy, with_retries
 from capability_authority.client.rpcs import Rpc, rpc_named, rpc_of
 from capability_authority.client.statuses import KeyedCall, failure_of
+from capability_authority.client.streams import StreamedItems, StreamSettings
 from capability_authority.client.tracing import trace_entries
 from capability_authority.offline import PROOF_METADATA_KEY
 from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, GetKeySetResponse
@@ -28,6 +29,7 @@ from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, Get
 __all__ = ["Connection", "ConnectionClosed"]
 
 M = TypeVar("M", bound=Message)
+Item = TypeVar("Item", bound=BatchItem)
 
 _MOST_BYTES: Final = 4 * 1024 * 1024
 """A larger request is refused by gRPC on the other side, in a way that leaves it open whether anything happened."""
@@ -132,6 +134,29 @@ class Connection:
             item.answer = _too_large(item.call, item.bytes_in_batch)
         for part in divided([item for item in items if item.is_open]):
             await settle(part, ask, seconds=deadline - self._now(), policy=self._retries)
+
+    def _stream_batch(
+        self,
+        rpc: Rpc,
+        source: AsyncIterator[Item],
+        window: int,
+        **options: Unpack[CallOptions],
+    ) -> StreamedItems[Item]:
+        """Have every item of the source answered, over streams of an RPC that each have a proof of their own."""
+        entries: list[tuple[str, str | bytes]] = [*trace_entries(options.get("traceparent"))]
+        seconds = options.get("timeout", self._timeout)
+
+        def connect() -> "aio.StreamStreamCall[bytes, bytes]":
+            method: aio.StreamStreamMultiCallable[bytes, bytes] = self._open_channel().stream_stream(rpc.path)
+            return method(metadata=[*entries, (PROOF_METADATA_KEY, self._prover.prove(rpc.path, b""))])
+
+        async def sized() -> AsyncIterator[Item]:
+            async for item in source:
+                item.answer = _too_large(item.call, item.bytes_in_batch)
+                yield item
+
+        settings = StreamSettings(window=window, seconds=seconds, policy=self._retries)
+        return StreamedItems(KeyedCall(rpc), sized(), connect, settings)
 
     async def _attempt(
         self, call: KeyedCall, data: bytes, entries: tuple[tuple[str, str], ...], seconds: float

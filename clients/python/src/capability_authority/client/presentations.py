@@ -8,18 +8,18 @@ from google.protobuf.message import Message
 
 from capability_authority.client.content import Content, content_bytes
 from capability_authority.client.credentials import Credentials
-from capability_authority.client.errors import BindingMismatch
-from capability_authority.client.values import IssuedCapability
+from capability_authority.client.errors import AuthorityError, BindingMismatch
+from capability_authority.client.values import Committed, IssuedCapability
 from capability_authority.offline import capability_fingerprint, read_payload, sha256, to_wire
 from capability_authority.v1.capability_service_pb2 import CommitValidatedRequest, Presentation
 from capability_authority.v1.statements_pb2 import CommitCapability, SignedStatement
 
-__all__ = ["CommitItem", "PreparedCommit", "explain", "fingerprint_of", "present", "terms_of"]
+__all__ = ["CommitItem", "PreparedCommit", "StreamedCommit", "explain", "fingerprint_of", "present", "terms_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class CommitItem:
-    """One commit of a batch: what `CapabilityAuthority.commit` takes. What is None is taken from the capability."""
+    """One commit of many: what `CapabilityAuthority.commit` takes. What is None is taken from the capability."""
 
     capability: IssuedCapability | SignedStatement
     _: KW_ONLY
@@ -27,6 +27,24 @@ class CommitItem:
     media_type: str | None = None
     evidence_digests: Iterable[str] | None = None
     commit_idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedCommit:
+    """One commit of a stream, and what came of it."""
+
+    item: CommitItem
+    """What was asked for."""
+    commit_idempotency_key: str
+    """The key under which it was presented."""
+    outcome: Committed | AuthorityError
+    """What `CapabilityAuthority.commit` would have returned, or the exception that it would have raised."""
+
+    def result(self) -> Committed:
+        """The commit that happened. Raises the exception when none did."""
+        if isinstance(self.outcome, AuthorityError):
+            raise self.outcome
+        return self.outcome
 
 
 @dataclass(frozen=True, slots=True)

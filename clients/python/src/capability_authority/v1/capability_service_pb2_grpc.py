@@ -122,11 +122,11 @@ class CapabilityServiceServicer:
     def StreamCommitValidated(self, request_iterator, context):
         """Caller: the holder. As CommitValidated, for however many come: one outcome for each item that is read, as soon as
         it is settled. The stream is opened by an Invocation over the empty message, made within the last minute, which
-        opens no other. It lives for 5 minutes at most and then ends OK, once what it has read is answered; so it does when
-        the authority stops. Whatever has no outcome by the end of a stream, however that ends, is sent again on another
-        one, under the same key. A caller whose key or principal is revoked meanwhile ends it with CALLER_UNAUTHENTICATED,
-        bytes that are no item end it with MALFORMED; whatever else an item is refused for is its own status. No more is
-        read while 256 items, or 3 MiB of them, wait for their outcomes.
+        opens no other; its headers come once it is open. It lives for 5 minutes at most and then ends OK, once what it has
+        read is answered; so it does when the authority stops. Whatever has no outcome by the end of a stream, however that
+        ends, is sent again on another one, under the same key. A caller whose key or principal is revoked meanwhile ends
+        it with CALLER_UNAUTHENTICATED, bytes that are no item end it with MALFORMED; whatever else an item is refused for
+        is its own status. No more is read while 256 items, or 3 MiB of them, wait for their outcomes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -52,11 +52,11 @@ class CapabilityServiceStub:
     StreamCommitValidated: _grpc.StreamStreamMultiCallable[_capability_service_pb2.StreamCommitValidatedRequest, _capability_service_pb2.StreamCommitValidatedResponse]
     """Caller: the holder. As CommitValidated, for however many come: one outcome for each item that is read, as soon as
     it is settled. The stream is opened by an Invocation over the empty message, made within the last minute, which
-    opens no other. It lives for 5 minutes at most and then ends OK, once what it has read is answered; so it does when
-    the authority stops. Whatever has no outcome by the end of a stream, however that ends, is sent again on another
-    one, under the same key. A caller whose key or principal is revoked meanwhile ends it with CALLER_UNAUTHENTICATED,
-    bytes that are no item end it with MALFORMED; whatever else an item is refused for is its own status. No more is
-    read while 256 items, or 3 MiB of them, wait for their outcomes.
+    opens no other; its headers come once it is open. It lives for 5 minutes at most and then ends OK, once what it has
+    read is answered; so it does when the authority stops. Whatever has no outcome by the end of a stream, however that
+    ends, is sent again on another one, under the same key. A caller whose key or principal is revoked meanwhile ends
+    it with CALLER_UNAUTHENTICATED, bytes that are no item end it with MALFORMED; whatever else an item is refused for
+    is its own status. No more is read while 256 items, or 3 MiB of them, wait for their outcomes.
     """
     RevokeCapability: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.RevokeCapabilityRequest, _capability_service_pb2.RevokeCapabilityResponse]
     """Caller: the holder, a principal with the right `issue`, or an admin. Withdraws a capability for ever, an expired one
@@ -95,11 +95,11 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
     StreamCommitValidated: _aio.StreamStreamMultiCallable[_capability_service_pb2.StreamCommitValidatedRequest, _capability_service_pb2.StreamCommitValidatedResponse]  # type: ignore[assignment]
     """Caller: the holder. As CommitValidated, for however many come: one outcome for each item that is read, as soon as
     it is settled. The stream is opened by an Invocation over the empty message, made within the last minute, which
-    opens no other. It lives for 5 minutes at most and then ends OK, once what it has read is answered; so it does when
-    the authority stops. Whatever has no outcome by the end of a stream, however that ends, is sent again on another
-    one, under the same key. A caller whose key or principal is revoked meanwhile ends it with CALLER_UNAUTHENTICATED,
-    bytes that are no item end it with MALFORMED; whatever else an item is refused for is its own status. No more is
-    read while 256 items, or 3 MiB of them, wait for their outcomes.
+    opens no other; its headers come once it is open. It lives for 5 minutes at most and then ends OK, once what it has
+    read is answered; so it does when the authority stops. Whatever has no outcome by the end of a stream, however that
+    ends, is sent again on another one, under the same key. A caller whose key or principal is revoked meanwhile ends
+    it with CALLER_UNAUTHENTICATED, bytes that are no item end it with MALFORMED; whatever else an item is refused for
+    is its own status. No more is read while 256 items, or 3 MiB of them, wait for their outcomes.
     """
     RevokeCapability: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.RevokeCapabilityRequest, _capability_service_pb2.RevokeCapabilityResponse]  # type: ignore[assignment]
     """Caller: the holder, a principal with the right `issue`, or an admin. Withdraws a capability for ever, an expired one
@@ -165,11 +165,11 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_capability_service_pb2.StreamCommitValidatedResponse], _abc.AsyncIterator[_capability_service_pb2.StreamCommitValidatedResponse]]:
         """Caller: the holder. As CommitValidated, for however many come: one outcome for each item that is read, as soon as
         it is settled. The stream is opened by an Invocation over the empty message, made within the last minute, which
-        opens no other. It lives for 5 minutes at most and then ends OK, once what it has read is answered; so it does when
-        the authority stops. Whatever has no outcome by the end of a stream, however that ends, is sent again on another
-        one, under the same key. A caller whose key or principal is revoked meanwhile ends it with CALLER_UNAUTHENTICATED,
-        bytes that are no item end it with MALFORMED; whatever else an item is refused for is its own status. No more is
-        read while 256 items, or 3 MiB of them, wait for their outcomes.
+        opens no other; its headers come once it is open. It lives for 5 minutes at most and then ends OK, once what it has
+        read is answered; so it does when the authority stops. Whatever has no outcome by the end of a stream, however that
+        ends, is sent again on another one, under the same key. A caller whose key or principal is revoked meanwhile ends
+        it with CALLER_UNAUTHENTICATED, bytes that are no item end it with MALFORMED; whatever else an item is refused for
+        is its own status. No more is read while 256 items, or 3 MiB of them, wait for their outcomes.
         """
 
     @_abc_1.abstractmethod

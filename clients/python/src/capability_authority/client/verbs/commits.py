@@ -1,22 +1,27 @@
 """Verbs of CapabilityService that commit, and read what was committed."""
 
-from collections.abc import AsyncIterator, Iterable
-from typing import Unpack
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final, Unpack
 
 from capability_authority.client.batches import BatchItem
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.content import Content
 from capability_authority.client.errors import AuthorityError, BindingMismatch, ReceiptRejected
-from capability_authority.client.presentations import CommitItem, PreparedCommit
+from capability_authority.client.presentations import CommitItem, PreparedCommit, StreamedCommit
 from capability_authority.client.receipts import believed, name_of_tenant
 from capability_authority.client.rpcs import RPCS
 from capability_authority.client.statuses import KeyedCall
+from capability_authority.client.streams import STREAM_WINDOW
 from capability_authority.client.values import Committed, IssuedCapability, Receipt
 from capability_authority.v1 import capability_service_pb2 as pb
 from capability_authority.v1.statements_pb2 import CommitReceipt, SignedStatement
 
 __all__ = ["CommitVerbs"]
+
+_STREAM: Final = RPCS["StreamCommitValidated"]
 
 
 class CommitVerbs(Connection):
@@ -92,6 +97,38 @@ class CommitVerbs(Connection):
             await self._outcome(item, one, verify=verify, arrived=arrived, **remaining())
             for item, one in zip(items, prepared, strict=True)
         ]
+
+    async def commit_stream(
+        self,
+        commits: AsyncIterable[CommitItem] | Iterable[CommitItem],
+        *,
+        window: int = STREAM_WINDOW,
+        verify: bool = True,
+        **options: Unpack[CallOptions],
+    ) -> AsyncGenerator[StreamedCommit, None]:
+        """Commit what comes, for as long as it comes: each with what `commit` would return or raise, as it is settled.
+
+        Outcomes come in the order in which they are settled, not in that of `commits`. At most `window` commits are
+        taken before the first of them is handed over, so whoever is slow to read is slow to send. They go over one
+        stream after the other, for none lives longer than five minutes, and whatever has no outcome when one ends is
+        sent again, with the same key. `timeout` is for each commit, from when it is taken.
+
+        Leaving the loop early, or cancelling, gives up what is under way; the same keys tell what happened. A loop that
+        may be left early belongs into `contextlib.aclosing`.
+
+        Raises, once everything that was taken has come out: what `commits` raised, what is wrong with one of them
+        (`JsonError`, `StatementError`, `ValueError`), or the `AuthorityError` with which the stream itself was refused,
+        such as `CallerUnauthenticated`; and at once `KeySetRefused` or `AuthorityError` when the keys cannot be had by
+        which receipts are verified.
+        """
+        streamed = self._stream_batch(_STREAM, _streamed(commits), window, **options)
+        if verify:
+            await self._key_sets.current(**options)
+        async with aclosing(streamed.settled()) as settled:
+            async for item in settled:
+                arrived = self._now()
+                outcome = await self._outcome(item, item.prepared, verify=verify, arrived=arrived, **options)
+                yield StreamedCommit(item.asked, item.prepared.idempotency_key, outcome)
 
     async def get_receipt(
         self,
@@ -214,6 +251,29 @@ def _prepared(index: int, item: CommitItem) -> PreparedCommit:
     except Exception as error:
         error.add_note(f"item {index} of the batch, of which nothing was sent")
         raise
+
+
+@dataclass(slots=True, kw_only=True)
+class _Streamed(BatchItem):
+    """An item of a stream, and what it was made from."""
+
+    asked: CommitItem
+    prepared: PreparedCommit
+
+    @classmethod
+    def of(cls, asked: CommitItem) -> "_Streamed":
+        prepared = PreparedCommit.of(asked)
+        call = KeyedCall(_STREAM, "commit_idempotency_key", prepared.idempotency_key)
+        return cls(call, prepared.request, asked=asked, prepared=prepared)
+
+
+async def _streamed(commits: AsyncIterable[CommitItem] | Iterable[CommitItem]) -> AsyncIterator[_Streamed]:
+    if isinstance(commits, AsyncIterable):
+        async for one in commits:
+            yield _Streamed.of(one)
+    else:
+        for one in commits:
+            yield _Streamed.of(one)
 
 
 def _receipt(response: pb.CommitValidatedResponse | pb.GetCommitReceiptResponse, says: CommitReceipt | None) -> Receipt:
