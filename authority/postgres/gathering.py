@@ -52,7 +52,7 @@ class GatheringSettings:
     most_waiting: int = 4_096
     most_waiting_bytes: int = 64 * 1024 * 1024
     most_waiters_per_key: int = 16
-    answer_margin_s: float = 0.1
+    answer_margin_s: float = 0.2
     pause_least_s: float = 0.002
     pause_most_s: float = 0.1
 
