@@ -15,3 +15,6 @@ settings.load_profile("ci" if os.environ.get("CI") else "developer")
 # would inherit that; a handler of ours is not inherited, so the default is.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# Likewise SIGHUP, by nohup.
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda _number, _frame: None)

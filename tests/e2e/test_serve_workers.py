@@ -4,13 +4,16 @@ import asyncio
 import json
 import os
 import pty
+import re
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -20,8 +23,11 @@ from authority.cli.endpoint import find_endpoint
 from authority.embedded import process_table
 from tests.e2e.commands import AUTHORITY, WITHIN_S, authority, environment, started
 from tests.e2e.test_serve import run_try
+from tests.installation.crowd import CROWD
+from tests.installation.health import SERVING
 from tests.installation.installation import Installation
 from tests.installation.processes import eventually
+from tests.integration.rpc.certificates import self_signed
 
 TAKE_TERMINAL = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
@@ -130,6 +136,83 @@ async def test_too_few_connections_for_all_workers_are_told_of(installation: Ins
     assert "2 workers may open 42 connections" in crew.said
     assert "PostgreSQL lets in 40" in crew.said
     assert "connections" not in sparing.said
+
+
+@pytest.fixture
+def own_keys(installation: Installation, tmp_path: Path) -> Installation:
+    """The installation, with a copy of its key folder whose secret of page tokens can be spoilt."""
+    keys = shutil.copytree(installation.keys, tmp_path / "keys")
+    (keys / "page-tokens.key").write_bytes(bytes(32))
+    (keys / "page-tokens.key").chmod(0o600)
+    return replace(installation, folder=tmp_path)
+
+
+async def test_workers_that_would_not_serve_replace_none(own_keys: Installation) -> None:
+    with own_keys.processes() as processes:
+        crew = await processes.serving({"workers": "2"})
+        workers = crew.workers
+        # Given something that lets no further worker serve
+        (own_keys.keys / "page-tokens.key").chmod(0o644)
+        # When the workers are to be replaced
+        crew.send(signal.SIGHUP)
+        # Then it is told why they are not, and they go on
+        await eventually(lambda: "workers not replaced" in crew.said, "it is told")
+        assert "chmod 600 it" in crew.said
+        assert set(workers) <= set(crew.workers)
+        assert await crew.health() == SERVING
+        # And once nothing stands against it, they are
+        (own_keys.keys / "page-tokens.key").chmod(0o600)
+        crew.send(signal.SIGHUP)
+        await eventually(lambda: "workers replaced" in crew.said, "they are replaced")
+        assert not set(workers) & set(crew.workers)
+
+
+async def test_a_worker_that_cannot_come_back_is_tried_ever_more_rarely_until_it_can(own_keys: Installation) -> None:
+    with own_keys.processes() as processes:
+        crew = await processes.serving({"workers": "2"})
+        # Given a worker that dies while nothing lets another one serve
+        (own_keys.keys / "page-tokens.key").chmod(0o644)
+        killed, other = crew.workers
+        os.kill(killed, signal.SIGKILL)
+        # Then others are tried, with a longer pause each time, while the rest serve
+        await eventually(lambda: crew.said.count("worker ended") == 3, "it is tried again and again")
+        told = [line for line in crew.said.splitlines() if "worker ended" in line]
+        assert [re.findall(r"again_in_s=(\S+)", line) for line in told] == [["0.5"], ["1.0"], ["2.0"]]
+        assert ["SIGKILL" in line for line in told] == [True, False, False]
+        assert ["chmod 600 it" in line for line in told] == [False, True, True]
+        # And as soon as one can serve, it does
+        (own_keys.keys / "page-tokens.key").chmod(0o600)
+        await eventually(lambda: crew.said.count("worker serves") == 3, "it is complete again")
+        assert len(crew.workers) == 2
+        assert other in crew.workers
+
+
+async def test_replaced_workers_have_the_certificate_of_that_moment(installation: Installation, tmp_path: Path) -> None:
+    certificate, private_key = tmp_path / "tls.pem", tmp_path / "tls.key"
+
+    def renew() -> str:
+        certificate_pem, key_pem = self_signed("127.0.0.1")
+        certificate.write_bytes(certificate_pem)
+        private_key.write_bytes(key_pem)
+        private_key.chmod(0o600)
+        return certificate_pem.decode()
+
+    # Given workers that speak TLS
+    first = renew()
+    with installation.processes() as processes:
+        crew = processes.start(
+            {"workers": "2", "tls_certificate": str(certificate), "tls_private_key": str(private_key)}
+        )
+        await eventually(lambda: " serves at " in crew.said, "it serves")
+        host, _, port = crew.address.rpartition(":")
+        assert ssl.get_server_certificate((host, int(port))) == first
+        # When the certificate is another one and they are replaced
+        second = renew()
+        crew.send(signal.SIGHUP)
+        await eventually(lambda: "workers replaced" in crew.said, "they are replaced")
+        # Then all of them show it
+        shown = {ssl.get_server_certificate((host, int(port))) for _ in range(CROWD)}
+        assert shown == {second} != {first}
 
 
 async def test_a_terminal_that_goes_away_ends_it(installation: Installation) -> None:
