@@ -116,12 +116,16 @@ class Room:
 
 @asynccontextmanager
 async def room_at(
-    url: str, *, settings: LinkSettings = PATIENT, generation: DatabaseGeneration | None = None
+    url: str,
+    *,
+    settings: LinkSettings = PATIENT,
+    generation: DatabaseGeneration | None = None,
+    lease_ms: int = LEASE_MS,
 ) -> AsyncIterator[Room]:
     """A room whose keys are those of a database of its own unless one is given."""
     clock, gate, names = SetClock(), Gate(), KeyNames(generation or DatabaseGeneration(uuid4().hex, "1"))
     link = RedisLink(connect(url), names, clock, settings, pause=gate)
-    leases = RedisLeases(link, names, lease_ms=LEASE_MS, replay_ms=REPLAY_MS, now=clock.seconds)
+    leases = RedisLeases(link, names, lease_ms=lease_ms, replay_ms=REPLAY_MS, now=clock.seconds)
     try:
         yield Room(link, names, HeardLeases(leases, link), RedisNonces(link, names), gate, clock)
     finally:
