@@ -10,14 +10,24 @@ from typing import Final, TypeAlias
 from authority.embedded import process_table
 
 _PROC: Final = Path("/proc")
+_PROCESSORS: Final = os.cpu_count() or 1
 _TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
 _TIMES: Final = slice(11, 15)
 """User and system time of a process, and of its children that ended and were waited for, after the name's bracket."""
 _IDLE: Final = (3, 4)
 """Idle and waiting for the disk, in the first line of /proc/stat."""
 
-Groups: TypeAlias = Mapping[str, Sequence[int]]
-"""Process ids by the name of their group; each stands for itself and all below it."""
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Processes that are counted together, with all below them. `most` is how many processors they can keep busy."""
+
+    pids: Sequence[int]
+    most: int = _PROCESSORS
+
+
+Groups: TypeAlias = Mapping[str, Group]
+"""By name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +39,23 @@ class Used:
     """CPU seconds."""
     others_s: float
     """CPU seconds of everything else on this machine: what disturbed the measurement."""
+    most: Mapping[str, int]
+    """How many processors a group can keep busy."""
 
-    def per(self, operations: int) -> dict[str, float]:
-        """Microseconds of CPU for each operation, by group."""
-        return {name: round(seconds / operations * 1e6, 1) for name, seconds in self.by_group.items()}
+    def rate_by_cpu(self, operations: int) -> float:
+        """Operations a second that this CPU time allows, were nothing else on the machine and nothing ever waited.
+
+        Either one group has no more processors that it could use, or all together have used up the machine.
+        """
+        busiest = max(seconds / self.most[name] for name, seconds in self.by_group.items())
+        return operations / max(busiest, sum(self.by_group.values()) / _PROCESSORS)
 
     def detail(self, operations: int) -> dict[str, object]:
-        """Both, for the detail of a figure."""
+        """For the detail of a figure."""
         return {
             "wall_s": round(self.wall_s, 2),
-            "cpu_us_each": self.per(operations),
-            "cpu_s": {name: round(seconds, 2) for name, seconds in self.by_group.items()},
+            "cpu_us_each": {name: round(used / operations * 1e6, 1) for name, used in self.by_group.items()},
+            "per_s_by_cpu": round(self.rate_by_cpu(operations), 1),
             "cpu_others_s": round(self.others_s, 2),
         }
 
@@ -56,7 +72,8 @@ class Window:
         """What was used since."""
         wall, after, busy = time.monotonic() - self._begun, _seconds_of(self._groups), _machine_seconds()
         used = {name: max(after[name] - self._before[name], 0.0) for name in after}
-        return Used(wall, used, max(busy - self._busy - sum(used.values()), 0.0))
+        others = max(busy - self._busy - sum(used.values()), 0.0)
+        return Used(wall, used, others, {name: group.most for name, group in self._groups.items()})
 
 
 def total(windows: Sequence[Used]) -> Used:
@@ -66,11 +83,12 @@ def total(windows: Sequence[Used]) -> Used:
         sum(used.wall_s for used in windows),
         {name: sum(used.by_group[name] for used in windows) for name in names},
         sum(used.others_s for used in windows),
+        windows[0].most,
     )
 
 
 def _seconds_of(groups: Groups) -> dict[str, float]:
-    return {name: sum(_family_seconds(pid) for pid in pids) for name, pids in groups.items()}
+    return {name: sum(map(_family_seconds, group.pids)) for name, group in groups.items()}
 
 
 def _family_seconds(pid: int) -> float:

@@ -56,8 +56,10 @@ def note(text: str) -> None:
 
 def show(figures: Sequence[Figure]) -> None:
     """All figures as a table on standard error."""
-    table = Table("figure", "value", "spread", "rounds", box=None, pad_edge=False)
+    table = Table("figure", "value", "spread", "by CPU", "rounds", box=None, pad_edge=False)
     for figure in figures:
         rounds = " ".join(f"{one:g}" for one in figure.detail.get("rounds", ()))
-        table.add_row(figure.name, f"{figure.value:.4g}", f"{figure.spread:.0%}", rounds)
+        table.add_row(
+            figure.name, f"{figure.value:.4g}", f"{figure.spread:.0%}", str(figure.detail.get("by_cpu", "")), rounds
+        )
     Console(file=sys.stderr, highlight=False, width=None if sys.stderr.isatty() else 120).print(table)

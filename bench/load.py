@@ -9,7 +9,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Final
 
 from bench.client import Order, Setup, Tally, run_client
-from bench.cpu import Groups, Used, Window, total
+from bench.cpu import Group, Groups, Used, Window, total
 from bench.figures import significant, spread_of
 from bench.work import Work
 
@@ -27,7 +27,7 @@ class Round:
     operations: int
     seconds: float
     latencies: Sequence[float]
-    """Of each call, in seconds, ascending."""
+    """Of each call, in seconds, ascending; none where nobody took them."""
     used: Used
 
     @property
@@ -46,7 +46,8 @@ class Clients:
 
     def __init__(self, processes: Sequence[tuple[SpawnProcess, Connection]], groups: Groups) -> None:
         self._processes = processes
-        self._groups = {**groups, "clients": [process.pid for process, _ in processes if process.pid is not None]}
+        pids = [process.pid for process, _ in processes if process.pid is not None]
+        self._groups = {**groups, "clients": Group(pids, len(pids))}
 
     def run(self, work: Work, concurrent: int) -> Round:
         """Each process does this work, all at once, and `concurrent` is their total. Raises LoadFailed."""
@@ -92,13 +93,20 @@ def clients(setups: Sequence[Setup], groups: Groups) -> Iterator[Clients]:
             process.join()
 
 
+def rate_by_cpu(rounds: Sequence[Round]) -> float:
+    """Operations a second that the CPU time of these rounds allows; says most on a machine that others use too."""
+    return total([one.used for one in rounds]).rate_by_cpu(sum(one.operations for one in rounds))
+
+
 def detail_of(rounds: Sequence[Round]) -> dict[str, object]:
     """What there is to say of these rounds, for the detail of a figure."""
     rates = [one.rate for one in rounds]
+    percentiles = {
+        f"p{percent}_ms": [one.percentile_ms(percent) for one in rounds if one.latencies] for percent in (50, 99)
+    }
     return {
         "per_s": [significant(rate) for rate in rates],
         "spread": significant(spread_of(rates)),
-        "p50_ms": [one.percentile_ms(50) for one in rounds],
-        "p99_ms": [one.percentile_ms(99) for one in rounds],
+        **{name: found for name, found in percentiles.items() if found},
         **total([one.used for one in rounds]).detail(sum(one.operations for one in rounds)),
     }

@@ -7,11 +7,10 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from bench.calls import BatchCommits
-from bench.cpu import total
 from bench.database import DatabaseWindow, settle
 from bench.figures import Figure, figure_of, note, significant
-from bench.load import Clients, Round, detail_of
-from bench.pgbench import Pgbench, Ran
+from bench.load import Clients, Round, detail_of, rate_by_cpu
+from bench.pgbench import Pgbench
 from bench.profile import profile_of
 from bench.stage import Stage
 from bench.streams import StreamCommits
@@ -31,13 +30,13 @@ _Commit: TypeAlias = Callable[[Stage, Clients], Round]
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    pgbench: Mapping[int, Ran]
+    pgbench: Mapping[int, Round]
     """By its number of clients."""
     commits: Mapping[str, Round]
     """By the way in which they came."""
 
     def ratio(self, way: str) -> float:
-        return self.commits[way].rate / max(ran.tps for ran in self.pgbench.values())
+        return self.commits[way].rate / max(ran.rate for ran in self.pgbench.values())
 
 
 def measure_many(stage: Stage) -> Iterator[Figure]:
@@ -50,11 +49,14 @@ def measure_many(stage: Stage) -> Iterator[Figure]:
             ran = {number: _run_pgbench(stage, pgbench, number) for number in _PGBENCH_CLIENTS}
             rounds.append(_Round(ran, {way: commit(stage, load) for way, commit in _WAYS.items()}))
         commits = sum(one.operations for round_ in rounds for one in round_.commits.values())
-        detail = {"how": _HOW, **stage.detail(), "database": database.detail(commits, alone=False)}
-    for number in _PGBENCH_CLIENTS:
-        detail[f"pgbench_{number}"] = _detail_of([round_.pgbench[number] for round_ in rounds])
+        did = database.detail(commits, alone=False)
+    by_clients = {number: [round_.pgbench[number] for round_ in rounds] for number in _PGBENCH_CLIENTS}
+    pgbenches = {f"pgbench_{number}": detail_of(ran) for number, ran in by_clients.items()}
+    detail = {"how": _HOW, **stage.detail(), "database": did, **pgbenches}
     for way in _WAYS:
-        specific = {**_settings(stage, way), "commit": detail_of([round_.commits[way] for round_ in rounds])}
+        committed = [round_.commits[way] for round_ in rounds]
+        by_cpu = rate_by_cpu(committed) / max(map(rate_by_cpu, by_clients.values()))
+        specific = {**_settings(stage, way), "by_cpu": significant(by_cpu), "commit": detail_of(committed)}
         name = stage.named(f"{way}_commit_vs_pgbench")
         yield figure_of(name, [round_.ratio(way) for round_ in rounds], {**detail, **specific})
 
@@ -101,9 +103,9 @@ def _commit_streams(stage: Stage, load: Clients) -> Round:
 _WAYS: Final[Mapping[str, _Commit]] = MappingProxyType({"batch": _commit_batches, "stream": _commit_streams})
 
 
-def _run_pgbench(stage: Stage, pgbench: Pgbench, number: int) -> Ran:
+def _run_pgbench(stage: Stage, pgbench: Pgbench, number: int) -> Round:
     ran = pgbench.run(number, _transactions(stage))
-    note(f"… {ran.tps:.0f} transactions/s of pgbench with {number} clients")
+    note(f"… {ran.rate:.0f} transactions/s of pgbench with {number} clients")
     return ran
 
 
@@ -122,8 +124,3 @@ def _settings(stage: Stage, way: str) -> dict[str, object]:
     if way == "batch":
         return {"batch_size": options.batch_size, "batches_at_once": options.batches_at_once}
     return {"streams": options.streams}
-
-
-def _detail_of(runs: Sequence[Ran]) -> dict[str, object]:
-    used = total([run.used for run in runs])
-    return {"tps": [significant(run.tps) for run in runs], **used.detail(sum(run.transactions for run in runs))}

@@ -3,7 +3,7 @@
 import re
 import resource
 import subprocess
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import resources
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -14,10 +14,11 @@ from psycopg.rows import dict_row
 
 from authority.embedded.account import account_for
 from authority.embedded.binaries import postgres_programs
-from bench.cpu import Groups, Used, Window
+from bench.cpu import Groups, Window
 from bench.database import settle
 from bench.figures import note
 from bench.installation import Installation
+from bench.load import Round
 
 _FIRST: Final = 100_000_000_000
 """Numbers have twelve digits, as the last group of a UUID."""
@@ -27,16 +28,6 @@ _TPS: Final = re.compile(r"^tps = ([0-9.]+) \(without initial connection time\)$
 
 class PgbenchFailed(Exception):
     """pgbench did not do what it should. The message holds what it wrote."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """What came of one run."""
-
-    clients: int
-    transactions: int
-    tps: float
-    used: Used
 
 
 class Pgbench:
@@ -61,7 +52,7 @@ class Pgbench:
         self._sent = {name: _text(value) for name, value in sample.items()}
         note(f"… {rows} rows made for pgbench")
 
-    def run(self, clients: int, transactions: int) -> Ran:
+    def run(self, clients: int, transactions: int) -> Round:
         """So many transactions by so many clients. Raises PgbenchFailed unless each of them committed."""
         each = transactions // clients
         window, before = Window(self._groups), _ended_children_seconds()
@@ -69,12 +60,13 @@ class Pgbench:
             self._command(clients, each), env=self._environment(), capture_output=True, text=True, check=False
         )
         used = window.end()
-        used = replace(used, by_group={**used.by_group, "clients": _ended_children_seconds() - before})
+        by_group = {**used.by_group, "clients": _ended_children_seconds() - before}
+        used = replace(used, by_group=by_group, most={**used.most, "clients": _THREADS})
         found = _TPS.search(ended.stdout)
         if ended.returncode or found is None:
             raise PgbenchFailed(ended.stdout + ended.stderr)
         self._check(each * clients)
-        return Ran(clients, each * clients, float(found.group(1)), used)
+        return Round(each * clients, each * clients / float(found.group(1)), (), used)
 
     def _command(self, clients: int, each: int) -> list[str]:
         """No vacuum before, prepared statements, and what the service would be sent with each commit."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bench.client import Setup
-from bench.cpu import Groups
+from bench.cpu import Group, Groups
 from bench.installation import Installation
 from bench.load import Clients, clients
 from bench.options import Options
@@ -27,7 +27,11 @@ class Stage:
     def groups(self) -> Groups:
         """Who is paid for what, but for the clients."""
         servers = self.installation.servers
-        return {"service": [self.service.pid], "postgres": [servers.postgres.pid], "valkey": [servers.valkey.pid]}
+        return {
+            "service": Group([self.service.pid], self.workers),
+            "postgres": Group([servers.postgres.pid]),
+            "valkey": Group([servers.valkey.pid], 1),
+        }
 
     def named(self, name: str) -> str:
         """The name of a figure of this stage."""

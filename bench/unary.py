@@ -6,8 +6,8 @@ from typing import Final
 
 from bench.calls import EmptyCalls, Replays, UnaryCommits
 from bench.database import DatabaseWindow, settle
-from bench.figures import Figure, figure_of, note
-from bench.load import Clients, Round, detail_of
+from bench.figures import Figure, figure_of, note, significant
+from bench.load import Clients, Round, detail_of, rate_by_cpu
 from bench.profile import profile_of
 from bench.stage import Stage
 from bench.work import Work
@@ -29,15 +29,21 @@ def measure_unary(stage: Stage) -> Iterator[Figure]:
             (_empty_calls(stage, load), _commits(stage, load), _replays(stage, load))
             for _ in range(stage.options.rounds)
         ]
-        commits = [one for _, one, _ in rounds]
+        empty, commits, replays = (list(kind) for kind in zip(*rounds, strict=True))
         did = database.detail(sum(one.operations for one in commits))
-    detail = {**_detail(stage), "empty": detail_of([empty for empty, _, _ in rounds])}
-    detail = {**detail, "commit": {**detail_of(commits), "database": did}}
-    yield figure_of(stage.named("unary_commit_vs_echo"), [one.rate / empty.rate for empty, one, _ in rounds], detail)
+    by_cpu = significant(rate_by_cpu(commits) / rate_by_cpu(empty))
+    detail = {
+        **_detail(stage),
+        "by_cpu": by_cpu,
+        "empty": detail_of(empty),
+        "commit": detail_of(commits),
+        "database": did,
+    }
+    ratios = [one.rate / other.rate for one, other in zip(commits, empty, strict=True)]
+    yield figure_of(stage.named("unary_commit_vs_echo"), ratios, detail)
     for percent in (50, 99):
         name = stage.named(f"unary_commit_p{percent}_ms")
         yield figure_of(name, [one.percentile_ms(percent) for one in commits], _detail(stage))
-    replays = [replay for _, _, replay in rounds]
     detail = {**_detail(stage), "how": _REPLAY, "replay": detail_of(replays)}
     yield figure_of(stage.named("replays_per_s"), [replay.rate for replay in replays], detail)
 
