@@ -9,7 +9,7 @@ from itertools import cycle
 import pytest
 
 from authority.embedded import process_table
-from capability_authority.client import CapabilityAuthority, Committed, TransportError
+from capability_authority.client import CapabilityAuthority, CommitItem, Committed, TransportError
 from tests.crash.conftest import Site
 from tests.installation.crowd import CROWD, holders_at
 from tests.installation.gates import gate
@@ -47,6 +47,24 @@ async def _commit_all(holders: Sequence[CapabilityAuthority], ready: Sequence[Re
         holder.commit(one.capability, content=one.content) for holder, one in zip(cycle(holders), ready, strict=False)
     )
     return await all_of(calls, at_once=CROWD)
+
+
+async def _commit_in_all_ways(holders: Sequence[CapabilityAuthority], ready: Sequence[Ready]) -> list[Committed]:
+    """The same, but two streams carry a fifth each; and the first connection does nothing else."""
+    fifth = len(ready) // 5
+    ways = await asyncio.gather(
+        _stream(holders[0], ready[:fifth]),
+        _stream(holders[1], ready[fifth : 2 * fifth]),
+        _commit_all(holders[1:], ready[2 * fifth :]),
+    )
+    return [one for way in ways for one in way]
+
+
+async def _stream(holder: CapabilityAuthority, ready: Sequence[Ready]) -> list[Committed]:
+    """Commits them all by streams, and puts what comes in order."""
+    items = [CommitItem(one.capability, content=one.content) for one in ready]
+    settled = {one.commit_idempotency_key: one.result() async for one in holder.commit_stream(items)}
+    return [settled[one.key] for one in ready]
 
 
 def _assert_nothing_lost_or_doubled(site: Site, committed: Sequence[Committed], before: int) -> None:
@@ -140,10 +158,10 @@ async def test_f11_workers_replaced_under_load_lose_and_double_nothing(
     async with holders_at(crew.address, crew_team.tenant, within_s=120) as holders:
         # When all workers are replaced meanwhile
         crew.send(signal.SIGHUP)
-        committed = again = await _commit_all(holders, ready)
+        committed = again = await _commit_in_all_ways(holders, ready)
         # And everything is committed over and over again for as long as that takes
         while "workers replaced" not in crew.said:
-            again = await _commit_all(holders, ready)
+            again = await _commit_in_all_ways(holders, ready)
     # Then every caller has a receipt of its own, each time the same, and there is one record for each
     assert [one.receipt for one in again] == [one.receipt for one in committed]
     _assert_nothing_lost_or_doubled(site, committed, before)
