@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef, TenantRef
@@ -66,6 +67,7 @@ class Principal:
         return right in self.rights and right in possible_rights(self.kind)
 
 
+@cache
 def possible_rights(kind: PrincipalKind) -> frozenset[Right]:
     """The rights a principal of this kind can have, whatever the operator wrote."""
     return frozenset(right for right in Right if _possible(kind, right))
