@@ -108,6 +108,7 @@ async def test_c05_after_cancellations_at_random_every_connection_is_clean(
     # given every kind of work of the store, each cancelled after a random number of turns of the loop
     dice = random.Random(5)  # noqa: S311 - the same turns in every run
     ground, proposal = await world.allowed(), await world.proposed()
+    capabilities = [await world.issued() for _ in range(20)]
     store = world.authority.store
     works: list[Callable[[], Awaitable[object]]] = [
         world.propose,
@@ -117,6 +118,8 @@ async def test_c05_after_cancellations_at_random_every_connection_is_clean(
         lambda: world.issue(ground, f"k{dice.random()}"),
         lambda: store.registry.active_key(world.tenant, world.user.ref, world.user.key_id),
         lambda: store.receipts.page(world.tenant, memory_namespace="notes", holder=None, after="", size=9),
+        lambda: world.commit(dice.choice(capabilities)),
+        lambda: world.commit_batch(dice.sample(capabilities, 4)),
         world.counts,
     ]
     for _ in range(40):
@@ -141,9 +144,12 @@ async def test_c05_after_cancellations_at_random_every_connection_is_clean(
     for database in databases.values():
         assert await is_clean(database)
 
-    # and what the next borrowers write is durable
+    # and what the next borrowers write is durable, and whole
+    await committer_of(world).close()
+    before = (await world.counts()).records
+    assert await world.counts() == all_are(before)
     issued, _ = await world.committed()
-    assert await world.counts() == all_are(1)
+    assert await world.counts() == all_are(before + 1)
     assert must(await world.commit(issued)).replayed
 
 

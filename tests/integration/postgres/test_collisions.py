@@ -49,7 +49,7 @@ async def test_c09_a_claim_made_after_the_snapshot_began_is_found_by_asking_agai
     other = world.plan(await world.issued(), commit_idempotency_key="k")
     async with isolated(module_database, isolation) as database:
         committer = PostgresCommitter(database, world.authority.clock, CommitterSettings(SOURCE, ANY_CLOCK_MS))
-        deadline = asyncio.get_running_loop().time() + 5
+        deadline = asyncio.get_running_loop().time() + 20
         with capture_logs() as logs:
             async with claimed(databases, world, claim):
                 task = asyncio.create_task(committer.commit(other, deadline))
@@ -62,6 +62,31 @@ async def test_c09_a_claim_made_after_the_snapshot_began_is_found_by_asking_agai
     collided = [entry["why"] for entry in logs if entry["event"] == "commit asked again"]
     assert collided == ([] if isolation == "read committed" else ["COLLIDED"])
     assert await world.counts() == all_are(1)
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+async def test_c09_a_batch_of_which_one_item_collides_is_asked_again_whole_and_each_has_its_own_outcome(
+    world: World, databases: Mapping[Power, Database], module_database: str, superuser: Superuser, isolation: str
+) -> None:
+    # given a claim that is not durable yet, and in another snapshot a request under its key, with a stranger to both
+    claim = world.plan(await world.issued(), commit_idempotency_key="k")
+    other = world.plan(await world.issued(), commit_idempotency_key="k")
+    beside = world.plan(await world.issued())
+    async with isolated(module_database, isolation) as database:
+        committer = PostgresCommitter(database, world.authority.clock, CommitterSettings(SOURCE, ANY_CLOCK_MS))
+        deadline = asyncio.get_running_loop().time() + 20
+        async with claimed(databases, world, claim):
+            task = asyncio.create_task(committer.commit_together([other, beside], deadline))
+            await until(lambda: waits_for_a_transaction(superuser))
+        outcomes = await task
+
+    # then the one is a conflict with what is durable now, and the stranger is committed
+    conflict, committed = outcomes
+    assert isinstance(conflict, Conflicting)
+    assert conflict.receipt.statement == claim.receipt
+    assert isinstance(committed, Committed)
+    assert not committed.replayed
+    assert await world.counts() == all_are(2)
 
 
 async def test_c09_a_collision_that_lasts_is_contention_and_no_conflict(

@@ -1,15 +1,19 @@
 """The second tenant wall: a row of a tenant that the transaction did not name is not there, whoever asks for all."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
 
+from authority.domain.plan import Committed
+from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.registry import PostgresRegistry
 from tests.integration.postgres.superuser import Superuser
 from tests.integration.postgres.test_rights import acting_as
 from tests.world.authority import Authority
+from tests.world.stores import ANY_CLOCK_MS, SOURCE
 from tests.world.world import World
 
 READERS = ("authority_committer", "authority_propose", "authority_issue", "authority_read", "authority_admin")
@@ -167,6 +171,26 @@ async def test_c08_the_tenant_is_forgotten_with_the_transaction(
     assert await forgotten(one_backend)
     assert await PostgresRegistry(one_backend).active_key(world.tenant, world.service.ref, world.service.key_id)
     assert await forgotten(one_backend)
+
+
+async def test_c08_one_call_for_two_tenants_leaves_nothing_of_either_on_its_backend(
+    module_database: str, tenants: tuple[World, World]
+) -> None:
+    # given commits of two tenants that go in one call, over the only connection there is
+    database = Database(await connect_pool(PoolSettings(module_database, Power.COMMIT, most=1)))
+    plans = [world.plan(await world.issued()) for world in tenants]
+    committer = PostgresCommitter(database, tenants[0].authority.clock, CommitterSettings(SOURCE, ANY_CLOCK_MS))
+    deadline = asyncio.get_running_loop().time() + 20
+    try:
+        outcomes = await asyncio.gather(*(committer.commit(plan, deadline) for plan in plans))
+
+        # then each has its own receipt, and whoever borrows the backend next is nobody's
+        assert [one.receipt.statement for one in outcomes if isinstance(one, Committed)] == [p.receipt for p in plans]
+        async with database.pool.acquire() as connection:
+            assert not await connection.fetchval("select current_setting('authority.tenants', true)")
+            assert not connection.is_in_transaction()
+    finally:
+        await database.close()
 
 
 async def forgotten(database: Database) -> bool:

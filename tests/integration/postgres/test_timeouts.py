@@ -12,11 +12,12 @@ from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
+from authority.usecases.commit import CommitAnswer
 from authority.usecases.ports import DependencyUnavailable
 from tests.integration.postgres.superuser import Superuser, gate, until
 from tests.world.authority import Authority
 from tests.world.stores import SOURCE, postgres_store
-from tests.world.world import World, all_are, must
+from tests.world.world import World, all_are, must, reason_of
 
 STATEMENT_MS = 100
 
@@ -53,6 +54,27 @@ async def test_c20_a_commit_that_takes_too_long_is_unavailable_and_its_connectio
     assert await world.counts() == all_are(1)
     async with hasty.pool.acquire() as connection:
         assert connection.get_server_pid() != backend
+
+
+async def test_c20_a_batch_that_takes_too_long_is_unavailable_item_by_item_and_leaves_nothing(
+    world: World, superuser: Superuser
+) -> None:
+    # given a batch of which one item never gets on, and one that is refused for what it is
+    many = [await world.issued() for _ in range(3)]
+    expired = await world.issued_on(await world.allowed(), lifetime_ms=1_000)
+    world.authority.clock.advance(2_000)
+    async with gate(superuser):
+        answers = must(await world.commit_batch([*many, expired], within_s=0.6))
+
+    # then nobody is told anything final that was not judged, and nothing of it stays
+    assert [reason_of(answer) for answer in answers] == [Reason.DEPENDENCY_UNAVAILABLE] * 4
+    assert await world.counts() == all_are(0)
+
+    # when nothing is in its way any more, then the same batch commits
+    answers = must(await world.commit_batch([*many, expired]))
+    assert [isinstance(answer, CommitAnswer) and not answer.replayed for answer in answers[:3]] == [True] * 3
+    assert reason_of(answers[3]) is Reason.EXPIRED
+    assert await world.counts() == all_are(3)
 
 
 async def test_c20_a_session_that_idles_in_its_transaction_is_ended(
