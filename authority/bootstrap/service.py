@@ -40,7 +40,7 @@ from authority.usecases.admit import Admit, AdmitStream
 from authority.usecases.authenticate import Authenticate
 from authority.usecases.commit import Commit
 from authority.usecases.commit_batch import CommitBatch
-from authority.usecases.commit_stream import CommitStream
+from authority.usecases.commit_stream import OpenCommitStream
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
@@ -212,7 +212,6 @@ def _use_cases(
     approvals = PostgresApprovals(databases.propose)
     registry = PostgresRegistry(databases.read)
     commit = Commit(admit, reader, signer, hasteners.leases, committer, clock, identifiers, here)
-    commit_stream = CommitStream(registry, commit)
     return UseCases(
         authenticate=Authenticate(reader, registry, clock),
         admit_stream=AdmitStream(PostgresStreamNonces(databases.issue)),
@@ -220,8 +219,7 @@ def _use_cases(
         verify_capability=VerifyCapability(admit, reader, capabilities, clock, here),
         commit=commit,
         commit_batch=CommitBatch(commit),
-        open_commit_stream=commit_stream.open,
-        commit_streamed=commit_stream,
+        open_commit_stream=OpenCommitStream(registry, commit),
         revoke_capability=RevokeCapability(admit, capabilities, PostgresRevocations(databases.issue), clock),
         get_receipt=GetReceipt(admit, reader, signer, receipts, clock),
         list_receipts=ListReceipts(admit, receipts, pages),

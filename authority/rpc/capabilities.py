@@ -6,7 +6,7 @@ from authority.rpc.convert import capabilities as convert
 from authority.rpc.convert import keys, receipts, values
 from authority.rpc.convert.statements import statement
 from authority.rpc.current_call import Context, current_caller, current_deadline, traceparent_of
-from authority.rpc.refused import Refused, value_or_refuse
+from authority.rpc.refused import value_or_refuse
 from authority.rpc.use_cases import UseCases
 from capability_authority.v1 import capability_service_pb2 as pb
 from capability_authority.v1.capability_service_pb2_grpc import CapabilityServiceServicer
@@ -50,9 +50,8 @@ class CapabilityServicer(CapabilityServiceServicer):
 
     async def StreamCommitValidated(self, request_iterator: object, context: Context) -> None:  # type: ignore[override] # the stubs know generators only
         """Commits what comes, each with an outcome of its own, until the stream ends."""
-        if refusal := await self._use_cases.open_commit_stream(current_caller()):
-            raise Refused(refusal)
-        await self._streams.serve(context)
+        commit = value_or_refuse(await self._use_cases.open_commit_stream(current_caller()))
+        await self._streams.serve(commit, context)
 
     async def RevokeCapability(
         self, request: pb.RevokeCapabilityRequest, context: Context

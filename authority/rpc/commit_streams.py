@@ -2,44 +2,39 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from grpc import aio
 
 from authority.domain import limits
-from authority.domain.identity import Caller
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.rpc.bounds import Bounds, end_of
 from authority.rpc.convert import capabilities as convert
 from authority.rpc.convert import values
-from authority.rpc.current_call import Context, current_caller, current_stream, traceparent_of
+from authority.rpc.current_call import Context, current_stream, traceparent_of
 from authority.rpc.incidents import Incidents
 from authority.rpc.interceptors.reading import read, refuse_unknown
 from authority.rpc.open_streams import OpenStream
 from authority.rpc.refused import Refused
 from authority.rpc.window import Window
-from authority.usecases.commit import CommitAnswer, CommitRequest
+from authority.usecases.commit import CommitRequest
+from authority.usecases.commit_stream import CommitItem
 from capability_authority.v1 import capability_service_pb2 as pb
 
 _METHOD = "StreamCommitValidated"
-
-CommitOne = Callable[[Caller, CommitRequest | Refusal], Awaitable[CommitAnswer | Refusal]]
-"""Commits one item, for a caller who is judged anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitStreams:
     """What every stream of commits is served with."""
 
-    commit: CommitOne
     bounds: Bounds
     incidents: Incidents
 
-    async def serve(self, context: Context) -> None:
+    async def serve(self, commit: CommitItem, context: Context) -> None:
         """Serves this call, which is an open stream, to its end. Raises `Refused` with what ends it early."""
-        await _CommitStream(self, context, current_caller(), current_stream()).run()
+        await _CommitStream(self, commit, context, current_stream()).run()
 
 
 class _CommitStream:
@@ -50,10 +45,10 @@ class _CommitStream:
     that were sent to the database are finished there and all else is dropped.
     """
 
-    def __init__(self, served: CommitStreams, context: Context, caller: Caller, stream: OpenStream) -> None:
+    def __init__(self, served: CommitStreams, commit: CommitItem, context: Context, stream: OpenStream) -> None:
         self._served = served
+        self._commit = commit
         self._context = context
-        self._caller = caller
         self._ends = stream.ends
         self._call_ends = end_of(context)
         self._traceparent = traceparent_of(context)
@@ -116,7 +111,7 @@ class _CommitStream:
         return convert.commit_item(message.commit, self._served.bounds.deadline(self._call_ends), self._traceparent)
 
     async def _settle(self, tag: int, asked: CommitRequest | Refusal, size: int) -> None:
-        answer = await self._served.incidents.answer_of(_METHOD, self._served.commit(self._caller, asked))
+        answer = await self._served.incidents.answer_of(_METHOD, self._commit(asked))
         self._window.settle(size)
         outcome = pb.StreamCommitValidatedResponse(tag=tag, outcome=convert.outcome(answer))
         self._outcomes.append(outcome.SerializeToString())

@@ -35,8 +35,8 @@ class Incidents:
             return await work
         except Refused as refused:
             return refused.refusal
-        except aio.AbortError:
-            # A standard service ended the call by itself.
+        except (aio.AbortError, aio.InternalError):
+            # A standard service ended the call by itself, or there is nobody left to write to.
             raise
         except asyncio.CancelledError as fault:
             if _is_cancelled():

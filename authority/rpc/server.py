@@ -114,7 +114,7 @@ class RpcServer:
             maximum_concurrent_rpcs=options.concurrent_rpcs,
         )
         self._health = Health(("", *SERVICES), (REDIS,))
-        self._add_services(use_cases, CommitStreams(use_cases.commit_streamed, bounds, incidents))
+        self._add_services(use_cases, CommitStreams(bounds, incidents))
         if options.reflection:
             reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME), self._server)
 

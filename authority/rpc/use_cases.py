@@ -13,6 +13,7 @@ from authority.domain.record import MemoryRecord
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.usecases.commit import CommitAnswer, CommitRequest
+from authority.usecases.commit_stream import CommitItem
 from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
@@ -40,8 +41,7 @@ class UseCases:
     commit_batch: Callable[
         [Caller, Sequence[CommitRequest | Refusal], float], Awaitable[list[CommitAnswer | Refusal] | Refusal]
     ]
-    open_commit_stream: Callable[[Caller], Awaitable[Refusal | None]]
-    commit_streamed: Callable[[Caller, CommitRequest | Refusal], Awaitable[CommitAnswer | Refusal]]
+    open_commit_stream: Callable[[Caller], Awaitable[CommitItem | Refusal]]
     revoke_capability: Callable[[Caller, RevocationRequest], Awaitable[RevokedCapability | Refusal]]
     get_receipt: Callable[[Caller, ReceiptQuery], Awaitable[FoundReceipt | Refusal]]
     list_receipts: Callable[[Caller, str, PageRequest], Awaitable[Page[StoredReceipt] | Refusal]]

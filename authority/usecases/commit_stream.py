@@ -1,34 +1,51 @@
 """Commits what comes on a stream, item by item: each as if it had come alone, and now (semantics §2)."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
 
-from authority.domain.identity import Caller, Right, require
+from authority.domain.identity import Caller, RegisteredKey, Right, require
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.usecases.commit import Commit, CommitAnswer, CommitRequest
 from authority.usecases.ports import Registry
+from authority.usecases.shared_reading import SharedReading
+
+CommitItem: TypeAlias = Callable[[CommitRequest | Refusal], Awaitable[CommitAnswer | Refusal]]
+"""Commits one item of the stream that it belongs to, as `CommitStream` does."""
 
 
 @dataclass(frozen=True, slots=True)
-class CommitStream:
-    """`open` judges who may stream at all, once; the call itself commits one item, any number of them at once."""
+class OpenCommitStream:
+    """Begins a stream for a caller whose proof has opened it."""
 
     registry: Registry
     commit: Commit
 
-    async def open(self, caller: Caller) -> Refusal | None:
+    async def __call__(self, caller: Caller) -> "CommitStream | Refusal":
         """NOT_ALLOWED for a caller who could commit nothing."""
-        return require(caller, Right.COMMIT)
+        read = partial(self.registry.active_key, caller.tenant, caller.ref, caller.key_id)
+        return require(caller, Right.COMMIT) or CommitStream(caller, self.commit, SharedReading(read))
 
-    async def __call__(self, caller: Caller, request: CommitRequest | Refusal) -> CommitAnswer | Refusal:
+
+@dataclass(frozen=True, slots=True)
+class CommitStream:
+    """One stream. Takes any number of items at once."""
+
+    caller: Caller
+    commit: Commit
+    key_now: SharedReading[RegisteredKey | None]
+
+    async def __call__(self, request: CommitRequest | Refusal) -> CommitAnswer | Refusal:
         """What `Commit` answers; a request that is a refusal already was refused for its shape and stays so.
 
         CALLER_UNAUTHENTICATED once the key or the principal that opened the stream is revoked: they are read anew for
-        every item, with the rights that the principal has by then. Items that wait share the reading.
+        every item after it came, with the rights that the principal has by then.
         """
-        key = await self.registry.active_key(caller.tenant, caller.ref, caller.key_id)
+        key = await self.key_now()
         if key is None:
             return Refusal(Reason.CALLER_UNAUTHENTICATED)
         if isinstance(request, Refusal):
             return request
-        return await self.commit(replace(caller, principal=key.principal), request)
+        return await self.commit(replace(self.caller, principal=key.principal), request)

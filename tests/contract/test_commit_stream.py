@@ -27,7 +27,8 @@ async def test_an_item_is_answered_as_a_commit_is(world: World) -> None:
     fresh, (settled, before) = await world.issued(), await world.committed()
     shape = malformed("presentation.content", "empty")
     # when they come on a stream, all at once
-    first, again, refused = await asyncio.gather(*(world.commit_streamed(one) for one in (fresh, settled, shape)))
+    commit = must(await world.open_stream())
+    first, again, refused = await asyncio.gather(commit(fresh), commit(settled), commit(shape))
     # then each is answered as it would be alone
     assert not must(first).replayed
     assert must(again).replayed
@@ -41,7 +42,8 @@ async def test_i17_twins_in_flight_are_answered_as_if_one_came_after_the_other(w
     twin = await world.issued()
     ground = await world.allowed()
     rivals = [await world.issued_on(ground, key=key) for key in ("lower", "upper")]
-    answers = await asyncio.gather(*(world.commit_streamed(one) for one in [twin] * 8 + rivals))
+    commit = must(await world.open_stream())
+    answers = await asyncio.gather(*map(commit, [twin] * 8 + rivals))
     # then there is one record of each, and whoever comes second is told of the first
     twins, others = [must(answer) for answer in answers[:8]], answers[8:]
     assert sorted(answer.replayed for answer in twins) == [False] + [True] * 7
@@ -57,22 +59,24 @@ async def test_i11_whoever_is_revoked_meanwhile_commits_no_further_item(
 ) -> None:
     # given a stream on which something was committed
     done, waiting = await world.issued(), await world.issued()
-    assert not must(await world.commit_streamed(done)).replayed
+    commit = must(await world.open_stream())
+    assert not must(await commit(done)).replayed
     # when its key, or its principal, is revoked
     await revoke(world)
     # then the next item is not committed, and nothing is told, not even what was committed or what is malformed
     for item in (waiting, done, malformed("presentation.content", "empty")):
-        assert await world.commit_streamed(item) == UNKNOWN
+        assert await commit(item) == UNKNOWN
     assert await world.counts() == all_are(1)
 
 
 async def test_i11_of_many_items_none_lands_after_the_withdrawal_was_acknowledged(world: World) -> None:
     # given many items under way while the key is revoked
     items = [await world.issued() for _ in range(12)]
-    running = [asyncio.create_task(world.commit_streamed(one)) for one in items[:6]]
+    commit = must(await world.open_stream())
+    running = [asyncio.ensure_future(commit(one)) for one in items[:6]]
     await _revoke_key(world)
     landed = await world.counts()
-    running += [asyncio.create_task(world.commit_streamed(one)) for one in items[6:]]
+    running += [asyncio.ensure_future(commit(one)) for one in items[6:]]
     answers = await asyncio.gather(*running)
     # then the records are those of the items that were told so, and none came after
     assert await world.counts() == landed
@@ -81,15 +85,14 @@ async def test_i11_of_many_items_none_lands_after_the_withdrawal_was_acknowledge
     assert answers[6:] == [UNKNOWN] * 6
 
 
-async def test_a_key_that_is_another_principals_commits_nothing(world: World) -> None:
-    # given a caller whose key was registered for somebody else
-    stranger = world.agent
-    assert reason_of(await world.commit_streamed(await world.issued(), by=stranger)) is Reason.HOLDER_MISMATCH
+async def test_items_of_another_holder_are_refused_alone(world: World) -> None:
+    own, other = await world.issued(), await (await world.neighbour()).issued()
+    commit = must(await world.open_stream())
+    assert await commit(other) == Refusal(Reason.HOLDER_MISMATCH)
+    assert not must(await commit(own)).replayed
 
 
 async def test_only_who_may_commit_may_stream(world: World) -> None:
     reader = await world.register(PrincipalKind.SERVICE, "reader", frozenset({Right.READ}))
-    opening = world.authority.do.commit_stream.open
-    assert await opening(world.service.calls()) is None
-    assert await opening(reader.calls()) == Refusal(Reason.NOT_ALLOWED, {"right": "commit"})
-    assert await opening(world.agent.calls()) == Refusal(Reason.NOT_ALLOWED, {"right": "commit"})
+    for person in (reader, world.agent):
+        assert await world.open_stream(by=person) == Refusal(Reason.NOT_ALLOWED, {"right": "commit"})

@@ -79,6 +79,28 @@ async def test_f10_killed_after_the_commit_before_the_outcome(
     await _assert_once_each(site, doomed_team, outcomes, ready, before)
 
 
+async def test_c02_f03_what_was_sent_lands_though_its_caller_is_gone(
+    site: Site, doomed: ServiceProcess, doomed_team: Team
+) -> None:
+    # Given an item that stands still inside the database, and one that was never sent
+    ready = [await doomed_team.ready() for _ in range(2)]
+    before = site.storage.assert_whole().receipts
+    async with wire_to(doomed.address, doomed_team.tenant["service"]) as wire:
+        stream = wire.stream()
+        with gate(site.installation.admin_url, "memory_record") as closed:
+            await stream.send(_item(1, ready[0]))
+            await eventually(lambda: len(closed.waiting()) == 1, "the item is inside the database")
+            # When its caller goes away
+            stream.call.cancel()
+            closed.open()
+            # Then it lands all the same
+            await eventually(lambda: site.storage.counts().receipts == before + 1, "the commit lands")
+    # And the same key finds it, as it finds out that the other did not happen
+    outcomes = {one.commit_idempotency_key: one.result().replayed for one in await streamed(doomed_team, ready)}
+    assert outcomes == {ready[0].key: True, ready[1].key: False}
+    assert site.storage.assert_whole().receipts == before + 2
+
+
 async def test_f12_a_restart_under_a_stream_loses_and_doubles_nothing(
     site: Site, doomed: ServiceProcess, doomed_team: Team
 ) -> None:

@@ -19,7 +19,7 @@ from authority.signing.statements import StatementReader
 from authority.usecases.admit import Admit
 from authority.usecases.commit import Commit
 from authority.usecases.commit_batch import CommitBatch
-from authority.usecases.commit_stream import CommitStream
+from authority.usecases.commit_stream import OpenCommitStream
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
@@ -54,7 +54,7 @@ class UseCases:
     verify_capability: VerifyCapability
     commit: Commit
     commit_batch: CommitBatch
-    commit_stream: CommitStream
+    open_commit_stream: OpenCommitStream
     revoke_capability: RevokeCapability
     get_proposal: GetProposal
     list_proposals: ListProposals
@@ -116,7 +116,7 @@ class Authority:
             verify_capability=VerifyCapability(admit, reader, store.capabilities, clock, HERE),
             commit=commit,
             commit_batch=CommitBatch(commit),
-            commit_stream=CommitStream(store.registry, commit),
+            open_commit_stream=OpenCommitStream(store.registry, commit),
             get_proposal=GetProposal(admit, store.proposals),
             list_proposals=ListProposals(admit, store.proposals, pages),
             revoke_capability=RevokeCapability(admit, store.capabilities, store.revocations, clock),

@@ -6,10 +6,10 @@ in the past (`proposed`, `allowed`, `issued`, `committed`) comes about by howeve
 
 import asyncio
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Self, TypedDict, TypeVar, Unpack
+from typing import Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from authority.domain import limits
 from authority.domain.capability import OpenedCapability, Presentation
@@ -152,6 +152,10 @@ class Issued:
             evidence_digests=terms.evidence_digests,
             commit_idempotency_key=terms.commit_idempotency_key,
         )
+
+
+CommitOnStream: TypeAlias = Callable[[Issued | Refusal], Awaitable[CommitAnswer | Refusal]]
+"""Sends an item of an open stream, and waits for its outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,16 +362,19 @@ class World:
         ]
         return await self.authority.do.commit_batch((by or self.service).calls(), requests, deadline)
 
-    async def commit_streamed(
-        self, issued: Issued | Refusal, *, by: Person | None = None, within_s: float = WITHIN_S
-    ) -> CommitAnswer | Refusal:
-        """One item of a stream, by the service; a refusal stands for an item of a bad shape."""
-        caller = (by or self.service).calls()
-        if isinstance(issued, Refusal):
-            return await self.authority.do.commit_stream(caller, issued)
-        deadline = asyncio.get_running_loop().time() + within_s
-        request = CommitRequest(issued.capability.statement, issued.presentation, deadline)
-        return await self.authority.do.commit_stream(caller, request)
+    async def open_stream(self, *, by: Person | None = None, within_s: float = WITHIN_S) -> CommitOnStream | Refusal:
+        """StreamCommitValidated, by the service: what it answers to items; a refusal stands for one of a bad shape."""
+        commit = await self.authority.do.open_commit_stream((by or self.service).calls())
+        if isinstance(commit, Refusal):
+            return commit
+
+        async def send(item: Issued | Refusal) -> CommitAnswer | Refusal:
+            if isinstance(item, Refusal):
+                return await commit(item)
+            deadline = asyncio.get_running_loop().time() + within_s
+            return await commit(CommitRequest(item.capability.statement, item.presentation, deadline))
+
+        return send
 
     async def revoke(
         self, issued: Issued, *, by: Person | None = None, request_id: str | None = None

@@ -14,6 +14,7 @@ from authority.domain.references import PrincipalRef, TenantRef
 from authority.rpc.open_streams import Later
 from authority.rpc.server import RpcServer, ServerOptions
 from authority.rpc.use_cases import UseCases
+from authority.usecases.commit_stream import CommitItem
 from capability_authority.v1.capability_service_pb2 import (
     CommitOutcome,
     StreamCommitValidatedRequest,
@@ -46,10 +47,21 @@ async def _unexpected(*_: object) -> Any:
     raise AssertionError("no call was expected")
 
 
-def use_cases(**given: Callable[..., Awaitable[Any]]) -> UseCases:
-    """Use cases of which only the given ones may be called; anybody is authenticated."""
+def use_cases(*, commit_item: CommitItem | None = None, **given: Callable[..., Awaitable[Any]]) -> UseCases:
+    """Use cases of which only the given ones may be called; anybody is authenticated.
+
+    `commit_item` is what every stream of commits does with its items.
+    """
+
+    async def open_to_anybody(_: Caller) -> CommitItem:
+        return commit_item or _unexpected
+
     chosen: dict[str, Any] = {field.name: _unexpected for field in fields(UseCases)}
-    anybody = {"authenticate": authenticate_anybody, "admit_stream": admit_anybody, "open_commit_stream": admit_anybody}
+    anybody = {
+        "authenticate": authenticate_anybody,
+        "admit_stream": admit_anybody,
+        "open_commit_stream": open_to_anybody,
+    }
     return UseCases(**chosen | anybody | given)
 
 

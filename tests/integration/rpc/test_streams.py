@@ -72,9 +72,8 @@ class Committing:
     """Keys of those that were given up."""
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    async def __call__(self, caller: Caller, request: CommitRequest | Refusal) -> Refusal:
+    async def __call__(self, request: CommitRequest | Refusal) -> Refusal:
         """Waits while the item is held."""
-        assert caller == CALLER
         key = "" if isinstance(request, Refusal) else request.presentation.commit_idempotency_key
         await self._note(key, request)
         try:
@@ -191,7 +190,7 @@ async def test_f04_the_opening_is_bounded_and_an_open_stream_lives_on() -> None:
 
     # When a stream is open, then it is read from for longer than that
     committing = Committing()
-    async with running(use_cases(commit_streamed=committing, get_record=refuse_reads), deadline_cap=2) as service:
+    async with running(use_cases(commit_item=committing, get_record=refuse_reads), deadline_cap=2) as service:
         loop, stream = asyncio.get_running_loop(), service.stream()
         await stream.send(item(1))
         assert await stream.outcome()
@@ -209,7 +208,7 @@ async def test_outcomes_come_as_they_are_settled_with_the_tags_of_their_items() 
     # Given three items, of which the first takes its time; tags may be anything, and repeat
     committing = Committing(held={"slow"}, answers={"bad": Refusal(Reason.EXPIRED)})
     last = 2**64 - 1
-    async with running(use_cases(commit_streamed=committing)) as service:
+    async with running(use_cases(commit_item=committing)) as service:
         stream = service.stream()
         await stream.send(item(last, key="slow"), item(0, key="bad"), item(last, key="good"))
         first, second = [await stream.outcome() for _ in range(2)]
@@ -230,7 +229,7 @@ async def test_outcomes_come_as_they_are_settled_with_the_tags_of_their_items() 
 
 async def test_what_the_caller_has_sent_before_it_closes_is_answered() -> None:
     committing = Committing(held={"k1", "k3"})
-    async with running(use_cases(commit_streamed=committing)) as service:
+    async with running(use_cases(commit_item=committing)) as service:
         stream = service.stream()
         await stream.send(*map(item, range(5)))
         await stream.call.done_writing()
@@ -263,7 +262,7 @@ async def test_d13_d16_a_bad_item_is_refused_by_its_tag_and_the_stream_goes_on(s
     # Given a use case that hands a refused shape back
     raw, (reason, path) = HOSTILE[spoilt]
     committing = Committing()
-    async with running(use_cases(commit_streamed=committing)) as service:
+    async with running(use_cases(commit_item=committing)) as service:
         stream = service.stream()
         await stream.send(item(1), raw, item(2))
         outcomes = {one.tag: reason_of(one.outcome) for one in await stream.close()}
@@ -277,7 +276,7 @@ async def test_d13_d16_a_bad_item_is_refused_by_its_tag_and_the_stream_goes_on(s
 async def test_the_shape_of_an_item_is_told_only_to_a_caller_who_is_known() -> None:
     # A use case that finds the caller revoked says so of an item of any shape.
     committing = Committing(answers={"": Refusal(Reason.CALLER_UNAUTHENTICATED)})
-    async with running(use_cases(commit_streamed=committing)) as service:
+    async with running(use_cases(commit_item=committing)) as service:
         stream = service.stream()
         await stream.send(b"\x08\x07")
         refused = await stream.outcome()
@@ -290,7 +289,7 @@ async def test_the_shape_of_an_item_is_told_only_to_a_caller_who_is_known() -> N
 async def test_f07_bytes_that_are_no_item_end_the_stream_once_the_others_are_answered(raw: bytes) -> None:
     # Given an item that takes its time, then bytes, then another item
     committing = Committing(held={"k1"})
-    async with running(use_cases(commit_streamed=committing, get_record=refuse_reads)) as service:
+    async with running(use_cases(commit_item=committing, get_record=refuse_reads)) as service:
         stream = service.stream()
         await stream.send(item(1), raw)
         await committing.begun(1)
@@ -309,7 +308,7 @@ async def test_f07_bytes_that_are_no_item_end_the_stream_once_the_others_are_ans
 
 async def test_f05_a_message_that_grpc_does_not_take_ends_the_stream_in_grpcs_own_way() -> None:
     committing = Committing()
-    async with running(use_cases(commit_streamed=committing)) as service:
+    async with running(use_cases(commit_item=committing)) as service:
         stream = service.stream()
         await stream.send(item(1))
         assert await stream.outcome()
@@ -336,7 +335,7 @@ async def test_f05_a_message_that_grpc_does_not_take_ends_the_stream_in_grpcs_ow
 async def test_f01_f02_what_goes_wrong_with_an_item_is_its_own_outcome(fault: BaseException, reason: Reason) -> None:
     committing = Committing(answers={"k1": fault})
     with capture_logs() as logs:
-        async with running(use_cases(commit_streamed=committing)) as service:
+        async with running(use_cases(commit_item=committing)) as service:
             stream = service.stream()
             await stream.send(item(1), item(2))
             outcomes = {one.tag: reason_of(one.outcome) for one in await stream.close()}
@@ -351,7 +350,7 @@ async def test_f01_f02_what_goes_wrong_with_an_item_is_its_own_outcome(fault: Ba
 
 async def test_f04_an_item_has_the_servers_cap_or_what_is_left_of_the_call() -> None:
     committing = Committing()
-    async with running(use_cases(commit_streamed=committing)) as service:
+    async with running(use_cases(commit_item=committing)) as service:
         for timeout in (None, 3_600, 10):
             stream = service.stream(timeout=timeout)
             await stream.send(item(1))
@@ -368,7 +367,7 @@ async def test_f04_an_item_has_the_servers_cap_or_what_is_left_of_the_call() -> 
 async def test_items_carry_the_trace_of_their_stream() -> None:
     trace = "00-" + "a" * 32 + "-" + "b" * 16 + "-01"
     committing = Committing()
-    async with running(use_cases(commit_streamed=committing)) as service:
+    async with running(use_cases(commit_item=committing)) as service:
         stream = service.stream(metadata=(*PROOF, ("traceparent", trace)))
         await stream.send(item(1))
         await stream.close()
@@ -382,7 +381,7 @@ async def test_items_carry_the_trace_of_their_stream() -> None:
 async def test_no_more_than_the_window_is_read_before_it_is_answered() -> None:
     # Given more items than the window takes, none of which is settled
     committing = Committing(held={"*"})
-    async with running(use_cases(commit_streamed=committing, get_record=refuse_reads)) as service:
+    async with running(use_cases(commit_item=committing, get_record=refuse_reads)) as service:
         stream = service.stream()
         await stream.send(*map(item, range(limits.STREAM_WINDOW + 40)))
         await committing.begun(limits.STREAM_WINDOW)
@@ -396,7 +395,7 @@ async def test_no_more_than_the_window_is_read_before_it_is_answered() -> None:
 async def test_no_more_bytes_are_read_than_may_wait() -> None:
     # Given items of a mebibyte
     committing, many = Committing(held={"*"}), 12
-    async with running(use_cases(commit_streamed=committing, get_record=refuse_reads)) as service:
+    async with running(use_cases(commit_item=committing, get_record=refuse_reads)) as service:
         stream = service.stream()
         sending = asyncio.create_task(stream.send(*(item(tag, content=b"x" * 1024 * 1024) for tag in range(many))))
         await committing.begun(3)
@@ -412,7 +411,7 @@ async def test_f13_a_caller_that_reads_nothing_holds_up_nobody_and_is_not_read_f
     # Given many items whose outcomes are large, by a caller that reads none of them
     many, large = 4_000, Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": "r" * 8_000})
     committing = Committing(answers={"k": large})
-    async with running(use_cases(commit_streamed=committing, get_record=refuse_reads)) as service:
+    async with running(use_cases(commit_item=committing, get_record=refuse_reads)) as service:
         stream = service.stream()
         sending = asyncio.create_task(stream.send(*(item(tag, key="k") for tag in range(many))))
         await committing.begun(limits.STREAM_WINDOW)
@@ -457,7 +456,7 @@ async def test_f13_so_many_streams_are_open_at_once_and_no_more(bound: str) -> N
     # Given as many streams as there may be
     committing = Committing()
     two: dict[str, Any] = {bound: 2}
-    async with running(use_cases(commit_streamed=committing), **two) as service:
+    async with running(use_cases(commit_item=committing), **two) as service:
         first, second = service.stream(), service.stream()
         for stream in (first, second):
             await stream.send(item(1))
@@ -480,7 +479,7 @@ async def test_f13_a_stream_keeps_its_place_until_it_is_over_for_its_caller_too(
     # Given a stream whose caller reads nothing, until its time is up
     large = Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": "r" * 8_000})
     committing = Committing(answers={"k": large}, held={"last"})
-    cases = use_cases(commit_streamed=committing, get_record=refuse_reads)
+    cases = use_cases(commit_item=committing, get_record=refuse_reads)
     async with running(cases, streams=1, stream_life=1, deadline_cap=1) as service:
         deaf = service.stream()
         await deaf.send(item(0, key="last"))
@@ -518,7 +517,7 @@ async def test_f13_a_refused_opening_uses_no_proof_up() -> None:
 async def test_an_old_stream_is_read_from_no_more_and_ends_well_once_all_is_answered() -> None:
     # Given a stream with an item that takes its time
     committing, ageing = Committing(held={"k1"}), Ageing()
-    cases = use_cases(commit_streamed=committing, get_record=refuse_reads)
+    cases = use_cases(commit_item=committing, get_record=refuse_reads)
     async with running(cases, later=ageing) as service:
         stream = service.stream()
         await stream.send(item(1))
@@ -539,7 +538,7 @@ async def test_an_old_stream_is_read_from_no_more_and_ends_well_once_all_is_answ
 async def test_i11_a_caller_who_is_revoked_meanwhile_is_told_so_once_all_is_answered() -> None:
     # Given an item that takes its time, and one for which the caller is found revoked
     committing = Committing(held={"k1"}, answers={"k2": Refusal(Reason.CALLER_UNAUTHENTICATED)})
-    async with running(use_cases(commit_streamed=committing, get_record=refuse_reads)) as service:
+    async with running(use_cases(commit_item=committing, get_record=refuse_reads)) as service:
         stream = service.stream()
         await stream.send(item(1), item(2))
         refused = await stream.outcome()
@@ -561,7 +560,7 @@ async def test_i11_a_caller_who_is_revoked_meanwhile_is_told_so_once_all_is_answ
 async def test_f03_a_caller_that_goes_away_gives_up_what_waits_and_is_no_incident() -> None:
     committing = Committing(held={"*"})
     with capture_logs() as logs:
-        async with running(use_cases(commit_streamed=committing)) as service:
+        async with running(use_cases(commit_item=committing)) as service:
             stream = service.stream()
             await stream.send(*map(item, range(3)))
             await committing.begun(3)
@@ -576,7 +575,7 @@ async def test_f03_a_caller_that_goes_away_gives_up_what_waits_and_is_no_inciden
 async def test_f12_streams_end_with_the_server_once_all_that_they_read_is_answered() -> None:
     # Given a stream with an item that takes its time, and one that does nothing
     committing = Committing(held={"k1"})
-    async with running(use_cases(commit_streamed=committing)) as service:
+    async with running(use_cases(commit_item=committing)) as service:
         stream, idle = service.stream(), service.stream()
         await idle.send(item(0))
         assert await idle.outcome()
@@ -599,7 +598,7 @@ async def test_f12_a_stuck_stream_does_not_outlive_the_grace() -> None:
     # Given an item that never ends, and a stream whose caller reads nothing
     large = Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": "r" * 8_000})
     committing = Committing(held={"k1"}, answers={"k": large})
-    async with running(use_cases(commit_streamed=committing, get_record=refuse_reads)) as service:
+    async with running(use_cases(commit_item=committing, get_record=refuse_reads)) as service:
         stuck, deaf = service.stream(), service.stream()
         await stuck.send(item(1))
         sending = asyncio.create_task(deaf.send(*(item(tag, key="k") for tag in range(4_000))))
