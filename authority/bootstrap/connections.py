@@ -15,7 +15,8 @@ _SHARED: Final = ("commit_connections", "connections")
 def pool_sizes(settings: Settings) -> Mapping[Power, int]:
     """The most connections of each power that one process opens; they are opened as they are needed."""
     return {
-        Power.COMMIT: settings.commit_connections,
+        # One more wakes the relay, and is in no commit's way.
+        Power.COMMIT: settings.commit_connections + 1,
         Power.PROPOSE: settings.connections,
         Power.ISSUE: settings.connections,
         Power.READ: settings.connections,

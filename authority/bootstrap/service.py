@@ -26,6 +26,7 @@ from authority.postgres.proposals import PostgresProposals
 from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.records import PostgresRecords
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
+from authority.postgres.relay_wake import RelayWake
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
@@ -118,6 +119,7 @@ async def open_service(
             CommitterSettings(
                 settings.issuer, settings.clock_bound_ms, GatheringSettings(calls=settings.commit_connections)
             ),
+            RelayWake(databases.commit),
         )
         stack.push_async_callback(committer.close)
         await stack.enter_async_context(_refreshing(ring, issuer_keys, settings.key_refresh_s))

@@ -12,7 +12,9 @@ import pytest
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.embedded import start_postgres
+from authority.postgres.connections import Power
 from authority.postgres.migrate import migrate
+from authority.postgres.relay_wake import OUTBOX_CHANNEL, RelayWake
 from tests.integration.postgres.superuser import Superuser, until
 from tests.world.authority import Authority
 from tests.world.stores import connected, postgres_store
@@ -106,3 +108,15 @@ async def test_i18_a_commit_that_the_standby_may_lack_is_not_told_of(world: Worl
     # then it is answered once the standby has what was committed
     assert must(await second).replayed
     assert await world.counts() == all_are(1)
+
+
+async def test_waking_the_relay_waits_for_no_standby(url: str, superuser: Superuser) -> None:
+    # given somebody who listens, and commits that wait for a standby which is not there
+    woken = asyncio.Event()
+    await superuser.add_listener(OUTBOX_CHANNEL, lambda *_: woken.set())
+    async with standby_away(superuser), connected(url) as databases:
+        # when the relay is woken, then the notification arrives
+        relay = RelayWake(databases[Power.COMMIT])
+        relay.wake()
+        await asyncio.wait_for(woken.wait(), 20)
+        await relay.close()

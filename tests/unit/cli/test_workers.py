@@ -132,7 +132,7 @@ def test_workers_share_out_the_connections_that_nobody_has_set(
     settings = shared_out(_settings(workers=workers, **given))
 
     assert (settings.commit_connections, settings.connections) == each
-    assert most_connections(settings) == (workers + 1) * (each[0] + 3 * each[1])
+    assert most_connections(settings) == (workers + 1) * (each[0] + 1 + 3 * each[1])
 
 
 def test_a_worker_is_told_every_setting(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,56 @@
+"""Wakes the relay once events were committed. Best effort: the relay polls, and loses nothing with a notification."""
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from authority.postgres.sql import query
+
+if TYPE_CHECKING:
+    from authority.postgres.connections import Database
+
+_log = structlog.get_logger(__name__)
+
+OUTBOX_CHANNEL: Final = "authority_outbox"
+"""The PostgreSQL channel on which the relay listens. Its notifications say nothing but that there is something."""
+
+
+class RelayWake:
+    """Sends one notification after commits, never inside one: there it costs half of the throughput (data.md).
+
+    One is under way at a time, and one more covers whatever is committed meanwhile. It takes a connection of `database`
+    for at most `within_s` seconds.
+    """
+
+    def __init__(self, database: "Database", within_s: float = 1.0) -> None:
+        self._database = database
+        self._within_s = within_s
+        self._is_due = False
+        self._sending: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """Has the relay woken soon. Waits for nothing and raises nothing: the caller has answers to give."""
+        self._is_due = True
+        if self._sending is None:
+            self._sending = asyncio.create_task(self._send())
+
+    async def close(self) -> None:
+        """Waits for the notification that is under way, and for the one that is due."""
+        if self._sending:
+            await asyncio.wait([self._sending])
+
+    async def _send(self) -> None:
+        try:
+            while self._is_due:
+                self._is_due = False
+                await self._notify()
+        finally:
+            self._sending = None
+
+    async def _notify(self) -> None:
+        try:
+            async with asyncio.timeout(self._within_s):
+                await self._database.ask(query("wake_relay"), OUTBOX_CHANNEL)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the relay polls
+            _log.warning("relay not woken", error=type(error).__name__)
