@@ -22,6 +22,7 @@ async def test_f12_a_running_commit_ends_before_the_process_does(
         with gate(site.installation.admin_url, "commit_receipt") as closed:
             running = asyncio.create_task(impatient.commit(ready))
             await eventually(lambda: len(closed.waiting()) == 1, "the call is inside the database")
+            await eventually(lambda: told == [SERVING], "health says SERVING")
             # When the process is asked to end
             doomed.terminate()
             # Then its health says that it no longer serves, while the call goes on

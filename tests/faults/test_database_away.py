@@ -5,7 +5,8 @@ import asyncio
 import grpc
 import pytest
 
-from capability_authority.client import AuthorityError, InternalFault, Unavailable
+from authority.domain.reasons import Reason
+from capability_authority.client import AuthorityError, CommitItem, Committed, InternalFault, Unavailable
 from capability_authority.v1.capability_service_pb2 import GetCommitReceiptRequest
 from tests.faults.conftest import Site
 from tests.installation.gates import WRITES, failing, gate
@@ -120,6 +121,30 @@ async def test_a05_g15_a_write_that_fails_leaves_nothing_and_burns_nothing(
         assert broken_storage.dump() == before
     # And the same key succeeds once the fault is lifted
     assert not (await patient.commit(ready)).replayed
+
+
+async def test_f01_one_commit_of_a_batch_that_cannot_be_stored_is_a_fault_of_its_own(
+    site: Site, patient: Team, broken_storage: Storage
+) -> None:
+    # Given a batch of which one row cannot be stored
+    ready = [await patient.ready() for _ in range(5)]
+    poison, before = ready[2], broken_storage.assert_whole().receipts
+    items = [CommitItem(one.capability, content=one.content) for one in ready]
+    with failing(
+        site.installation.admin_url, "commit_receipt", "insert", BAD_ROW, when=f"new.idempotency_key = '{poison.key}'"
+    ):
+        # When it is committed
+        answers = await patient.service.commit_batch(items)
+    # Then that one is told of a fault and of nothing inside, and the others are committed
+    assert [isinstance(one, Committed) for one in answers] == [True, True, False, True, True]
+    fault = answers[2]
+    assert isinstance(fault, InternalFault)
+    assert "SECRET" not in str(fault) + site.service.said
+    assert (fault.message, fault.key) == (Reason.INTERNAL.value, poison.key)
+    assert broken_storage.assert_whole().receipts == before + 4
+    # And it burned nothing
+    answers = await patient.service.commit_batch(items)
+    assert [one.replayed for one in answers if isinstance(one, Committed)] == [True, True, False, True, True]
 
 
 async def test_a_database_that_only_reads_is_unavailable_until_it_writes(

@@ -75,13 +75,13 @@ def gate(admin_url: str, table: str, event: str = "insert") -> Iterator[Gate]:
 
 
 @contextmanager
-def failing(admin_url: str, table: str, event: str, sqlstate: str) -> Iterator[None]:
-    """Every write of a row of this table fails with this SQLSTATE while the block lasts."""
+def failing(admin_url: str, table: str, event: str, sqlstate: str, *, when: str = "true") -> Iterator[None]:
+    """Every write of a row of this table of which `when` holds fails with this SQLSTATE while the block lasts."""
     with psycopg.connect(admin_url, autocommit=True) as connection:
         connection.execute(_FAIL)
         connection.execute(
             f"create trigger failing before {event} on authority.{table}"
-            f" for each row execute function public.fail_on_purpose('{sqlstate}')".encode()
+            f" for each row when ({when}) execute function public.fail_on_purpose('{sqlstate}')".encode()
         )
         try:
             yield
