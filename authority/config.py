@@ -97,7 +97,7 @@ class Settings(OperatorSettings):
     connections: int = Field(8, ge=1, le=64)
     """Database connections of a process for each of proposing, issuing and reading, at most; shared out likewise."""
     clock_bound_ms: int = Field(5_000, ge=100, le=600_000)
-    """How far this machine's clock may be off the database's before commits are refused."""
+    """How far this machine's clock may be off the database's before commits and capabilities are refused."""
     key_refresh_s: float = Field(2.0, gt=0, le=60)
     """How often issuer keys are read again: so long a revoked key may still verify outside of commits."""
     lease_ms: int = Field(10_000, ge=1_000, le=120_000)

@@ -16,7 +16,7 @@ from authority.config import Settings, SettingsError
 from authority.domain.statement import IssuerKey
 from authority.domain.verify import Here
 from authority.policy.engine import CedarPolicyEngine
-from authority.postgres.capabilities import PostgresCapabilities
+from authority.postgres.capabilities import IssuingSettings, PostgresCapabilities
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
@@ -46,6 +46,7 @@ from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.issue import Issue
+from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Clock, Identifiers
 from authority.usecases.read_key_set import GetKeySet
@@ -113,21 +114,15 @@ async def open_service(
         for fault in ring.signing_faults():
             _log.warning("cannot sign", fault=fault)
         hasteners = await open_hasteners(stack, settings, watch, clock)
-        committer = PostgresCommitter(
-            databases.commit,
-            clock,
-            CommitterSettings(
-                settings.issuer, settings.clock_bound_ms, GatheringSettings(calls=settings.commit_connections)
-            ),
-            RelayWake(databases.commit),
-        )
-        stack.push_async_callback(committer.close)
+        reader = StatementReader(ring)
+        gatherers = _gatherers(stack, settings, databases, reader, clock)
         await stack.enter_async_context(_refreshing(ring, issuer_keys, settings.key_refresh_s))
         use_cases = _use_cases(
             settings,
             databases,
             ring,
-            committer,
+            reader,
+            gatherers,
             hasteners,
             clock,
             identifiers,
@@ -149,6 +144,25 @@ async def open_service(
         hasteners.link.watch(lambda health: server.set_dependency(REDIS, serving=health.available))
         port = server.bind(settings.listen, _credentials(settings))
         yield Service(server, port, settings.drain_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gatherers:
+    committer: PostgresCommitter
+    capabilities: PostgresCapabilities
+
+
+def _gatherers(
+    stack: contextlib.AsyncExitStack, settings: Settings, databases: _Databases, reader: StatementReader, clock: Clock
+) -> _Gatherers:
+    """What gathers calls of the database: each is waited for when the service ends."""
+    gathering = GatheringSettings(calls=settings.commit_connections)
+    committing = CommitterSettings(settings.issuer, settings.clock_bound_ms, gathering)
+    committer = PostgresCommitter(databases.commit, clock, committing, RelayWake(databases.commit))
+    stack.push_async_callback(committer.close)
+    capabilities = PostgresCapabilities(databases.issue, reader, clock, IssuingSettings(settings.clock_bound_ms))
+    stack.push_async_callback(capabilities.close)
+    return _Gatherers(committer, capabilities)
 
 
 async def _open_databases(stack: contextlib.AsyncExitStack, settings: Settings, watch: GenerationWatch) -> _Databases:
@@ -195,29 +209,31 @@ def _use_cases(
     settings: Settings,
     databases: _Databases,
     ring: KeyRing,
-    committer: PostgresCommitter,
+    reader: StatementReader,
+    gatherers: _Gatherers,
     hasteners: Hasteners,
     clock: Clock,
     identifiers: Identifiers,
 ) -> UseCases:
     here = Here(settings.issuer, settings.audience)
-    reader = StatementReader(ring)
     signer = KeyedSigner(ring, reader, settings.issuer)
     admit = Admit(hasteners.nonces)
     pages = Pages(SealedPageTokens.from_folder(settings.keys), clock)
     proposing, reading = PostgresProposals(databases.propose), PostgresProposals(databases.read)
     validations = PostgresValidations(databases.propose, reader)
-    capabilities = PostgresCapabilities(databases.issue, reader)
     receipts = PostgresReceipts(databases.read)
     records = PostgresRecords(databases.read)
     decisions = PostgresDecisions(databases.issue, reader, clock)
     approvals = PostgresApprovals(databases.propose)
     registry = PostgresRegistry(databases.read)
-    commit = Commit(admit, reader, signer, hasteners.leases, committer, clock, identifiers, here)
+    capabilities = gatherers.capabilities
+    commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here)
+    issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here)
     return UseCases(
         authenticate=Authenticate(reader, registry, clock),
         admit_stream=AdmitStream(PostgresStreamNonces(databases.issue)),
-        issue=Issue(admit, reader, signer, capabilities, clock, identifiers, here),
+        issue=issue,
+        issue_batch=IssueBatch(issue),
         verify_capability=VerifyCapability(admit, reader, capabilities, clock, here),
         commit=commit,
         commit_batch=CommitBatch(commit),

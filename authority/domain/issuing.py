@@ -7,27 +7,40 @@ from authority.domain.decision import DecisionOutcome, DecisionReceipt, SignedDe
 from authority.domain.identity import HOLDER_KINDS, Caller, Principal, PrincipalKind, Right
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
-from authority.domain.record import MemoryNamespace
-from authority.domain.references import Instant, PrincipalRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal, binding_mismatch, highest
 from authority.domain.validation import SignedValidation, ValidationOutcome, ValidationReceipt
 
-_UNDOES_A_REVOCATION = Refusal(
+UNDOES_A_REVOCATION = Refusal(
     Reason.REVOKED, {"field": "request_id", "problem": "its capability was revoked; a new request_id asks for another"}
 )
 
 
 @dataclass(frozen=True, slots=True)
+class IssuingQuestion:
+    """What must be known before a capability is issued; the digests are those of the presented receipts."""
+
+    tenant: TenantRef
+    proposal_id: str
+    proposal_revision: int
+    validation_digest: bytes
+    decision_digest: bytes
+    holder: PrincipalRef
+    holder_key_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class IssuingFacts:
-    """The stored state that a capability is issued on."""
+    """The stored state that a capability is issued on. The proposal's content may be left out: its digest is bound."""
 
     proposal: StoredProposal
     is_newest_revision: bool
-    validation: SignedValidation | None
-    """The stored validation receipt with the digest that was presented."""
-    decision: SignedDecision | None
-    """The stored decision receipt with the digest that was presented."""
-    namespace: MemoryNamespace
+    has_validation: bool
+    """Whether the presented validation receipt is one that was kept."""
+    has_decision: bool
+    """Whether the presented decision receipt is one that was kept."""
+    policy_version: bytes
+    """The one that is active in the proposal's memory namespace."""
     holder: Principal | None
     holder_key_active: bool
 
@@ -40,6 +53,12 @@ def judge_caller(caller: Caller, holder: PrincipalRef) -> Refusal | None:
     asked_for = Right.COMMIT if caller.ref == holder else Right.ISSUE
     allowed = caller.principal.may(asked_for)
     return None if allowed else Refusal(Reason.NOT_ALLOWED, {"right": asked_for.value})
+
+
+def judge_caller_of_many(caller: Caller) -> Refusal | None:
+    """NOT_ALLOWED for a caller whose every request would be: it may neither issue nor commit."""
+    able = caller.principal.may(Right.ISSUE) or caller.principal.may(Right.COMMIT)
+    return None if able else Refusal(Reason.NOT_ALLOWED, {"right": Right.ISSUE.value})
 
 
 def judge_holder(facts: IssuingFacts) -> Refusal | None:
@@ -64,7 +83,7 @@ def judge_offer(
     `asked_before` says that the request id was answered before, `was_revoked` that a capability of the key was revoked.
     Both together are REVOKED: a retry never undoes a revocation, however late it comes; a new request id asks anew.
     """
-    revoked = _UNDOES_A_REVOCATION if asked_before and was_revoked else None
+    revoked = UNDOES_A_REVOCATION if asked_before and was_revoked else None
     return highest((revoked, offer if isinstance(offer, Refusal) else None)) or offer
 
 
@@ -94,7 +113,7 @@ def _judge_validation_binding(validation: SignedValidation, facts: IssuingFacts)
     receipt, revision = validation.receipt, facts.proposal.revision
     bound = (receipt.tenant, receipt.memory_namespace, receipt.proposal_digest, receipt.validator_profile)
     stored = (revision.tenant, revision.memory_namespace, facts.proposal.digest, revision.validator_profile)
-    fits = bound == stored and facts.validation is not None
+    fits = bound == stored and facts.has_validation
     return None if fits else binding_mismatch("validation_receipt_digest")
 
 
@@ -110,12 +129,12 @@ def _judge_decision_binding(
         receipt.validation_receipt_digest,
     )
     stored = (revision.tenant, revision.memory_namespace, holder, facts.proposal.digest, validation.digest)
-    fits = bound == stored and facts.decision is not None
+    fits = bound == stored and facts.has_decision
     return None if fits else binding_mismatch("decision_receipt_digest")
 
 
 def _judge_policy(decision: DecisionReceipt, facts: IssuingFacts) -> Refusal | None:
-    changed = decision.policy_version != facts.namespace.policy_version
+    changed = decision.policy_version != facts.policy_version
     return Refusal(Reason.POLICY_DENIED) if changed or decision.outcome is DecisionOutcome.DENY else None
 
 

@@ -4,21 +4,16 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import asyncpg
-
 from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.postgres import rows
-from authority.postgres.connections import Connection, Database
-from authority.postgres.gathered_call import ask_apart
+from authority.postgres.connections import Database
+from authority.postgres.gathered_call import ask_apart, fetch_durably
 from authority.postgres.gathering import Again, Answer
 from authority.postgres.plan_rows import plan_row
 from authority.postgres.sql import query
 from authority.usecases.ports import Clock
-
-_WARNING = "01000"
-"""What PostgreSQL sends when a commit is durable here but its standby has not confirmed it (case I18)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +30,14 @@ class CommitCall:
         return await ask_apart("commit", self._call, plans)
 
     async def _call(self, plans: Sequence[CommitPlan]) -> Sequence[CommitOutcome | Again]:
+        sent = [plan_row(plan) for plan in plans]
         async with self.database.sending() as connection:
-            found, warned = await self._fetch(connection, plans)
-            if warned or len(found) != len(plans):
-                connection.terminate()
-                return [Again.UNKNOWN] * len(plans)
+            # The time is read once the connection is had: times are judged by it.
+            arguments = (sent, self.clock.now(), self.clock_bound, self.source)
+            found = await fetch_durably(connection, len(plans), query("commit"), *arguments)
+        if found is None:
+            return [Again.UNKNOWN] * len(plans)
         return [_outcome(plan, row) for plan, row in zip(plans, found, strict=True)]
-
-    async def _fetch(self, connection: Connection, plans: Sequence[CommitPlan]) -> tuple[list[rows.Row], bool]:
-        """The function's rows, and whether a warning says that they may be lost on another primary.
-
-        No timeout and no transaction of ours: one statement, which commits by itself (case C02).
-        """
-        warned: list[str] = []
-
-        def listen(_: object, message: asyncpg.PostgresLogMessage) -> None:
-            warned.append(str(message.sqlstate))
-
-        connection.add_log_listener(listen)
-        try:
-            sent = [plan_row(plan) for plan in plans]
-            found = await connection.fetch(query("commit"), sent, self.clock.now(), self.clock_bound, self.source)
-        finally:
-            connection.remove_log_listener(listen)
-        return found, _WARNING in warned
 
 
 def _outcome(plan: CommitPlan, row: rows.Row) -> CommitOutcome | Again:

@@ -22,8 +22,17 @@ class CapabilityServicer(CapabilityServiceServicer):
     async def IssueCapability(self, request: pb.IssueCapabilityRequest, context: Context) -> pb.IssueCapabilityResponse:
         """Issues a capability, or answers with the live one."""
         caller = current_caller()
-        asked = convert.issue_request(caller, request)
+        asked = convert.issue_request(caller, request, current_deadline())
         return convert.issue_response(value_or_refuse(await self._use_cases.issue(caller, asked)))
+
+    async def BatchIssueCapabilities(
+        self, request: pb.BatchIssueCapabilitiesRequest, context: Context
+    ) -> pb.BatchIssueCapabilitiesResponse:
+        """Issues many, each with an outcome of its own."""
+        caller, deadline = current_caller(), current_deadline()
+        asked = convert.issue_batch_request(caller, request, deadline)
+        answers = await self._use_cases.issue_batch(caller, asked, deadline)
+        return convert.issue_batch_response(value_or_refuse(answers))
 
     async def VerifyCapability(
         self, request: pb.VerifyCapabilityRequest, context: Context
@@ -44,9 +53,9 @@ class CapabilityServicer(CapabilityServiceServicer):
     ) -> pb.BatchCommitValidatedResponse:
         """Commits many, each with an outcome of its own."""
         deadline = current_deadline()
-        asked = convert.batch_request(request, deadline, traceparent_of(context))
+        asked = convert.commit_batch_request(request, deadline, traceparent_of(context))
         answers = await self._use_cases.commit_batch(current_caller(), asked, deadline)
-        return convert.batch_response(value_or_refuse(answers))
+        return convert.commit_batch_response(value_or_refuse(answers))
 
     async def StreamCommitValidated(self, request_iterator: object, context: Context) -> None:  # type: ignore[override] # the stubs know generators only
         """Commits what comes, each with an outcome of its own, until the stream ends."""

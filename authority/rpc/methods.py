@@ -25,6 +25,7 @@ class MethodKind(Enum):
 
 METHODS: dict[str, MethodKind] = {
     _CAPABILITIES + "IssueCapability": MethodKind.MUTATION,
+    _CAPABILITIES + "BatchIssueCapabilities": MethodKind.MUTATION,
     _CAPABILITIES + "VerifyCapability": MethodKind.READ,
     _CAPABILITIES + "CommitValidated": MethodKind.MUTATION,
     _CAPABILITIES + "BatchCommitValidated": MethodKind.MUTATION,

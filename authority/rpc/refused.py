@@ -1,10 +1,12 @@
 """How a refusal travels up to the interceptor that answers with it."""
 
-from typing import TypeVar
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 from authority.domain.refusal import Refusal
 
 Value = TypeVar("Value")
+Given = ParamSpec("Given")
 
 
 class Refused(Exception):
@@ -20,3 +22,11 @@ def value_or_refuse(result: Value | Refusal) -> Value:
     if isinstance(result, Refusal):
         raise Refused(result)
     return result
+
+
+def value_or_refusal(convert: Callable[Given, Value], *given: Given.args, **named: Given.kwargs) -> Value | Refusal:
+    """The value, or the refusal that `convert` ends with: it is then one item's own."""
+    try:
+        return convert(*given, **named)
+    except Refused as refused:
+        return refused.refusal

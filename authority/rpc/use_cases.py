@@ -36,6 +36,9 @@ class UseCases:
     admit_stream: Callable[[Caller], Awaitable[Refusal | None]]
 
     issue: Callable[[Caller, IssueRequest], Awaitable[IssuedCapability | Refusal]]
+    issue_batch: Callable[
+        [Caller, Sequence[IssueRequest | Refusal], float], Awaitable[list[IssuedCapability | Refusal] | Refusal]
+    ]
     verify_capability: Callable[[Caller, Statement, Presentation | None], Awaitable[CapabilityVerdict | Refusal]]
     commit: Callable[[Caller, CommitRequest], Awaitable[CommitAnswer | Refusal]]
     commit_batch: Callable[

@@ -1,13 +1,14 @@
 """Issues a commit capability on a validated, allowed proposal revision (semantics §4)."""
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authority.domain.capability import CommitCapability, Presentation
 from authority.domain.decision import COMMIT_ACTION, SignedDecision
 from authority.domain.identity import Caller
-from authority.domain.issuing import IssuingFacts, judge_caller, judge_holder, judge_receipts
+from authority.domain.issuing import IssuingFacts, IssuingQuestion, judge_caller, judge_holder, judge_receipts
 from authority.domain.plan import Claim
-from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, after
 from authority.domain.refusal import Refusal, binding_mismatch, highest
 from authority.domain.statement import KeyPurpose, Statement
@@ -17,8 +18,10 @@ from authority.usecases.admit import Admit
 from authority.usecases.ports import (
     Capabilities,
     Clock,
+    DependencyUnavailable,
     Identifiers,
     IssuedCapability,
+    Offer,
     RequestMark,
     Signer,
     Statements,
@@ -27,7 +30,10 @@ from authority.usecases.ports import (
 
 @dataclass(frozen=True, slots=True)
 class IssueRequest:
-    """What to bind and to whom. `lifetime_ms` is within the limits of semantics §10."""
+    """What to bind and to whom. `lifetime_ms` is within the limits of semantics §10.
+
+    `deadline` is event loop time in seconds.
+    """
 
     mark: RequestMark
     proposal_id: str
@@ -39,6 +45,30 @@ class IssueRequest:
     validation_receipt: Statement
     decision_receipt: Statement
     lifetime_ms: int
+    deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request, and the receipts that it presents, read and not judged yet."""
+
+    request: IssueRequest
+    validation: SignedValidation
+    decision: SignedDecision
+
+    @property
+    def question(self) -> IssuingQuestion:
+        """What must be known to judge it."""
+        request = self.request
+        return IssuingQuestion(
+            tenant=request.mark.tenant,
+            proposal_id=request.proposal_id,
+            proposal_revision=request.proposal_revision,
+            validation_digest=self.validation.digest,
+            decision_digest=self.decision.digest,
+            holder=request.holder,
+            holder_key_id=request.holder_key_id,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,63 +89,65 @@ class Issue:
         Refusals below "settled" in the error table ride to the store, which first answers with what the commit key
         already stands for.
         """
+        asked = self.read(request)
+        if isinstance(asked, Refusal):
+            return asked
+        if refusal := await self.admit(caller) or judge_caller(caller, request.holder):
+            return refusal
+        [outcome] = await self.carry_out([asked], request.deadline)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def read(self, request: IssueRequest) -> Asked | Refusal:
+        """The presented receipts by the reading rule; MALFORMED for either."""
         validation = self.statements.open_validation(request.validation_receipt)
         if isinstance(validation, Refusal):
             return validation
         decision = self.statements.open_decision(request.decision_receipt)
-        if isinstance(decision, Refusal):
-            return decision
-        if refusal := await self.admit(caller) or judge_caller(caller, request.holder):
-            return refusal
+        return decision if isinstance(decision, Refusal) else Asked(request, validation, decision)
 
-        facts = await self.capabilities.issuing_facts(
-            caller.tenant,
-            request.proposal_id,
-            request.proposal_revision,
-            validation.digest,
-            decision.digest,
-            request.holder,
-            request.holder_key_id,
-        )
-        if facts is None:
-            return Refusal(Reason.NOT_FOUND, {"field": "proposal_id"})
+    async def carry_out(self, asked: Sequence[Asked], deadline: float) -> list[IssuedCapability | Refusal | Exception]:
+        """Two calls for all: for what is known, and for what stands or is kept. One outcome each, in order.
+
+        A caller that goes away leaves what was sent to finish.
+        """
+        known = await self.capabilities.issuing_facts([one.question for one in asked], deadline)
+        offers: list[Offer | Refusal | Exception] = []
+        for one, facts in zip(asked, known, strict=True):
+            offers.append(self._offer(one, facts) if isinstance(facts, IssuingFacts) else facts)
+            # Each costs a signature: other calls go on between two of them.
+            await asyncio.sleep(0)
+        kept = [offer for offer in offers if isinstance(offer, Offer)]
+        outcomes = iter(await self.capabilities.issue(kept, deadline) if kept else ())
+        return [next(outcomes) if isinstance(offer, Offer) else offer for offer in offers]
+
+    def _offer(self, asked: Asked, facts: IssuingFacts) -> Offer | Refusal | Exception:
+        """What the store is asked for; the fault when no key of ours can sign it."""
         if refusal := judge_holder(facts):
             return refusal
-
-        now = self.clock.now()
-        terms = self._terms(request, validation, decision, facts, now)
-        claim = self._claim(terms, facts)
-        refusal = highest((self._judge_audience(request), self._judge(validation, decision, request, facts, now)))
-        offer = refusal or self.signer.sign_capability(terms)
-        return await self.capabilities.issue(request.mark, claim, offer, now)
+        request, now = asked.request, self.clock.now()
+        terms = self._terms(asked, facts, now)
+        refusal = highest((self._judge_audience(request), self._judge(asked, facts, now)))
+        try:
+            return Offer(request.mark, self._claim(terms, facts), refusal or self.signer.sign_capability(terms))
+        except DependencyUnavailable as fault:
+            return fault
 
     def _judge_audience(self, request: IssueRequest) -> Refusal | None:
         return None if request.audience == self.here.audience else binding_mismatch("audience")
 
-    def _judge(
-        self,
-        validation: SignedValidation,
-        decision: SignedDecision,
-        request: IssueRequest,
-        facts: IssuingFacts,
-        now: Instant,
-    ) -> Refusal | None:
-        revision = facts.proposal.revision
+    def _judge(self, asked: Asked, facts: IssuingFacts, now: Instant) -> Refusal | None:
+        revision, validation, decision = facts.proposal.revision, asked.validation, asked.decision
         signed = ((validation.statement, KeyPurpose.VALIDATION), (decision.statement, KeyPurpose.DECISION))
         signature_refusals = tuple(
             self.statements.judge_signature(statement, purpose, revision.tenant, revision.memory_namespace)
             for statement, purpose in signed
         )
-        return judge_receipts(validation, decision, signature_refusals, request.holder, facts, now)
+        return judge_receipts(validation, decision, signature_refusals, asked.request.holder, facts, now)
 
-    def _terms(
-        self,
-        request: IssueRequest,
-        validation: SignedValidation,
-        decision: SignedDecision,
-        facts: IssuingFacts,
-        now: Instant,
-    ) -> CommitCapability:
+    def _terms(self, asked: Asked, facts: IssuingFacts, now: Instant) -> CommitCapability:
+        request, validation, decision = asked.request, asked.validation, asked.decision
         revision = facts.proposal.revision
         return CommitCapability(
             capability_id=self.identifiers.new(),

@@ -15,7 +15,7 @@ from authority.domain.decision import (
 )
 from authority.domain.identity import Principal, RegisteredKey
 from authority.domain.invocation import Invocation
-from authority.domain.issuing import IssuingFacts
+from authority.domain.issuing import IssuingFacts, IssuingQuestion
 from authority.domain.plan import Claim, CommitOutcome, CommitPlan, CommitReceipt, StoredReceipt
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
 from authority.domain.record import MemoryNamespace, MemoryRecord
@@ -326,6 +326,18 @@ class PolicyEngine(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """What one request for a capability asks of the store, sent unchanged however often it must be asked.
+
+    `offered` is signed already, or the refusal that rides along: what the commit key stands for answers before it.
+    """
+
+    mark: RequestMark
+    claim: Claim
+    offered: OpenedCapability | Refusal
+
+
+@dataclass(frozen=True, slots=True)
 class IssuedCapability:
     """A live capability, new or found."""
 
@@ -344,29 +356,27 @@ class CapabilityFate:
 
 
 class Capabilities(Protocol):
-    """Keeps issued capabilities."""
+    """Keeps issued capabilities. `deadline` is event loop time in seconds; each call is about one tenant."""
 
     async def issuing_facts(
-        self,
-        tenant: TenantRef,
-        proposal_id: str,
-        revision: int,
-        validation_digest: bytes,
-        decision_digest: bytes,
-        holder: PrincipalRef,
-        holder_key_id: str,
-    ) -> IssuingFacts | None:
-        """The facts, or None when there is no such revision."""
+        self, questions: Sequence[IssuingQuestion], deadline: float
+    ) -> list[IssuingFacts | Refusal | Exception]:
+        """The facts of each, in order, or a refusal: NOT_FOUND for a revision that there is not.
+
+        Also OVERLOADED and DEPENDENCY_UNAVAILABLE. A defect of ours that one of them meets stands in its place.
+        """
         ...
 
-    async def issue(
-        self, mark: RequestMark, claim: Claim, offer: OpenedCapability | Refusal, now: Instant
-    ) -> IssuedCapability | Refusal:
-        """Keeps the offered capability, or answers with what its commit key already stands for.
+    async def issue(self, offers: Sequence[Offer], deadline: float) -> list[IssuedCapability | Refusal | Exception]:
+        """Keeps each offered capability, or answers with what its commit key already stands for.
 
-        In order: IDEMPOTENCY_CONFLICT (request id or commit key used for another request), ALREADY_COMMITTED with
-        the receipt's id, the live capability of the same claim, the higher of the offered refusal and REVOKED (the
-        request id was used before, and a capability of the key was revoked), the offered capability.
+        One outcome each, in order, as if one were asked after the other. In order: IDEMPOTENCY_CONFLICT (request id or
+        commit key used for another request), ALREADY_COMMITTED with the receipt's id, the live capability of the same
+        claim, the higher of the offered refusal and REVOKED (the request id was used before, and a capability of the
+        key was revoked), ALREADY_COMMITTED by another key, the offered capability. A refused offer uses nothing up.
+
+        Once sent an offer is never cancelled. Also IN_PROGRESS, CONTENTION, OVERLOADED and DEPENDENCY_UNAVAILABLE. A
+        defect of ours that one of them meets stands in its place.
         """
         ...
 

@@ -2,18 +2,19 @@
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
 
 from authority.domain import limits
 from authority.domain.identity import PrincipalKind, Right
-from authority.domain.issuing import IssuingFacts
+from authority.domain.issuing import IssuingFacts, IssuingQuestion
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef
 from authority.domain.refusal import Refusal
 from authority.usecases.ports import Capabilities, CapabilityFate
-from tests.world.world import NAMESPACE, PERMIT_ALL, Allowed, Issued, Person, World, must, reason_of
+from tests.world.world import NAMESPACE, PERMIT_ALL, WITHIN_S, Allowed, Issued, Person, World, must, reason_of, soon
 
 LIFETIME_MS = limits.CAPABILITY_LIFETIME_DEFAULT_MS
 
@@ -254,64 +255,77 @@ async def test_a_revoked_capability_leaves_its_key_to_its_fingerprint(world: Wor
 # --- facts -----------------------------------------------------------------------------------------------------------
 
 
-async def facts_of(world: World, ground: Allowed, **other: object) -> IssuingFacts | None:
+async def facts_of(world: World, ground: Allowed, **other: Any) -> IssuingFacts | Refusal:
     """What is known when the service is to hold, where nothing else is asked."""
-    asked = {
-        "tenant": world.tenant,
-        "proposal_id": ground.revision.proposal_id,
-        "revision": ground.revision.revision,
-        "validation_digest": ground.validation.digest,
-        "decision_digest": ground.decision.digest,
-        "holder": world.service.ref,
-        "holder_key_id": world.service.key_id,
-    } | other
-    return await world.authority.store.capabilities.issuing_facts(**asked)  # type: ignore[arg-type]
+    question = IssuingQuestion(
+        tenant=world.tenant,
+        proposal_id=ground.revision.proposal_id,
+        proposal_revision=ground.revision.revision,
+        validation_digest=ground.validation.digest,
+        decision_digest=ground.decision.digest,
+        holder=world.service.ref,
+        holder_key_id=world.service.key_id,
+    )
+    [facts] = await world.authority.store.capabilities.issuing_facts([replace(question, **other)], soon(WITHIN_S))
+    assert not isinstance(facts, Exception), facts
+    return facts
 
 
 async def test_facts_are_what_is_stored(world: World) -> None:
     ground = await world.allowed()
-    facts = await facts_of(world, ground)
-    assert facts
+    facts = must(await facts_of(world, ground))
     assert facts.proposal.revision == ground.revision
-    assert (facts.validation, facts.decision) == (ground.validation, ground.decision)
+    assert facts.proposal.digest == ground.proposal.digest
+    assert (facts.has_validation, facts.has_decision) == (True, True)
     assert (facts.holder, facts.holder_key_active) == (world.service.principal, True)
     assert facts.is_newest_revision
-    assert facts.namespace == await world.authority.store.proposals.namespace(world.tenant, NAMESPACE)
+    namespace = await world.authority.store.proposals.namespace(world.tenant, NAMESPACE)
+    assert namespace
+    assert facts.policy_version == namespace.policy_version
 
 
 async def test_facts_that_are_not_stored_are_absent(world: World) -> None:
     ground = await world.allowed()
-    facts = await facts_of(world, ground, validation_digest=bytes(32), decision_digest=bytes(32))
-    assert facts
-    assert (facts.validation, facts.decision) == (None, None)
-    assert await facts_of(world, ground, revision=2) is None
+    facts = must(await facts_of(world, ground, validation_digest=bytes(32), decision_digest=bytes(32)))
+    assert (facts.has_validation, facts.has_decision) == (False, False)
+    absent = Refusal(Reason.NOT_FOUND, {"field": "proposal_id"})
+    assert await facts_of(world, ground, proposal_revision=2) == absent
+
+
+async def test_facts_of_many_come_in_order(world: World) -> None:
+    # given two revisions, and between them a proposal that there is not
+    grounds = [await world.allowed() for _ in range(2)]
+    question = IssuingQuestion(
+        world.tenant, "", 1, bytes(32), bytes(32), holder=world.service.ref, holder_key_id=world.service.key_id
+    )
+    ids = [grounds[0].revision.proposal_id, world.authority.ids.new(), grounds[1].revision.proposal_id]
+    asked = [replace(question, proposal_id=proposal_id) for proposal_id in ids]
+    facts = await world.authority.store.capabilities.issuing_facts(asked, soon(WITHIN_S))
+    found = [one.proposal.revision.proposal_id if isinstance(one, IssuingFacts) else reason_of(one) for one in facts]
+    assert found == [ids[0], Reason.NOT_FOUND, ids[2]]
 
 
 async def test_a_superseded_revision_is_known_as_one(world: World) -> None:
     ground = await world.allowed()
     await world.proposed(proposal_id=ground.revision.proposal_id)
-    facts = await facts_of(world, ground)
-    assert facts
+    facts = must(await facts_of(world, ground))
     assert not facts.is_newest_revision
 
 
 async def test_a_revoked_key_is_not_active_and_a_revoked_holder_is_absent(world: World) -> None:
     ground, administration = await world.allowed(), world.authority.store.administration
     await administration.revoke_principal_key(world.tenant, world.service.key_id, world.now())
-    facts = await facts_of(world, ground)
-    assert facts
+    facts = must(await facts_of(world, ground))
     assert (facts.holder, facts.holder_key_active) == (world.service.principal, False)
     await administration.revoke_principal(world.tenant, world.service.ref, world.now())
-    facts = await facts_of(world, ground)
-    assert facts
+    facts = must(await facts_of(world, ground))
     assert (facts.holder, facts.holder_key_active) == (None, False)
 
 
 async def test_i09_a_key_of_another_is_no_key_of_the_holder(world: World) -> None:
     # given an agent's key and a right to issue, when a service is named as holder with it, then it is refused
     ground = await world.allowed()
-    facts = await facts_of(world, ground, holder_key_id=world.agent.key_id)
-    assert facts
+    facts = must(await facts_of(world, ground, holder_key_id=world.agent.key_id))
     assert not facts.holder_key_active
     impostor = Person(world.service.principal, world.agent.key)
     assert reason_of(await world.issue(ground, "k", holder=impostor)) is Reason.NOT_ALLOWED
@@ -321,17 +335,20 @@ async def test_g02_another_tenants_facts_are_absent(world: World) -> None:
     # given a neighbour's ground, then nothing of it can be issued on here
     neighbour = await world.neighbour()
     theirs, mine = await neighbour.allowed(), await world.allowed()
-    assert await facts_of(world, theirs) is None
-    facts = await facts_of(
-        world,
-        mine,
-        validation_digest=theirs.validation.digest,
-        decision_digest=theirs.decision.digest,
-        holder=PrincipalRef("other", "service"),
-        holder_key_id=neighbour.service.key_id,
+    assert reason_of(await facts_of(world, theirs)) is Reason.NOT_FOUND
+    others = {
+        "validation_digest": theirs.validation.digest,
+        "decision_digest": theirs.decision.digest,
+        "holder": PrincipalRef("other", "service"),
+        "holder_key_id": neighbour.service.key_id,
+    }
+    facts = must(await facts_of(world, mine, **others))
+    assert (facts.has_validation, facts.has_decision, facts.holder, facts.holder_key_active) == (
+        False,
+        False,
+        None,
+        False,
     )
-    assert facts
-    assert (facts.validation, facts.decision, facts.holder, facts.holder_key_active) == (None, None, None, False)
 
 
 async def test_a_right_taken_away_is_seen_at_issuing(world: World) -> None:

@@ -251,7 +251,7 @@ def _reviving(tables: Tables, clock: Clock, statements: Statements) -> Store:
 
 
 def _issuing_anew(tables: Tables, clock: Clock, statements: Statements) -> Store:
-    return replace(store_over(tables, clock, statements), capabilities=IssuesAnew(tables))
+    return replace(store_over(tables, clock, statements), capabilities=IssuesAnew(tables, clock))
 
 
 _WRONG_COMMITTERS = (

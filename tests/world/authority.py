@@ -24,6 +24,7 @@ from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.issue import Issue
+from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces
 from authority.usecases.read_key_set import GetKeySet
@@ -51,6 +52,7 @@ class UseCases:
     evaluate_policy: EvaluatePolicy
     decide_proposal: DecideProposal
     issue: Issue
+    issue_batch: IssueBatch
     verify_capability: VerifyCapability
     commit: Commit
     commit_batch: CommitBatch
@@ -105,6 +107,7 @@ class Authority:
         admit = Admit(nonces or InProcessNonces(clock))
         pages = Pages(SealedPageTokens(bytes(32)), clock)
         commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE)
+        issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE)
         use_cases = UseCases(
             create_proposal=CreateProposal(admit, reader, store.proposals, clock, ids),
             validate_proposal=ValidateProposal(
@@ -112,7 +115,8 @@ class Authority:
             ),
             evaluate_policy=EvaluatePolicy(admit, signer, store.decisions, CedarPolicyEngine(), clock, ids, HERE),
             decide_proposal=DecideProposal(admit, store.proposals, store.approvals, clock, ids),
-            issue=Issue(admit, reader, signer, store.capabilities, clock, ids, HERE),
+            issue=issue,
+            issue_batch=IssueBatch(issue),
             verify_capability=VerifyCapability(admit, reader, store.capabilities, clock, HERE),
             commit=commit,
             commit_batch=CommitBatch(commit),

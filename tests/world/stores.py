@@ -20,7 +20,7 @@ from authority.inprocess.revocations import InProcessRevocations
 from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
 from authority.postgres.administration import PostgresAdministration
-from authority.postgres.capabilities import PostgresCapabilities
+from authority.postgres.capabilities import IssuingSettings, PostgresCapabilities
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
@@ -146,7 +146,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         validations=InProcessValidations(tables),
         approvals=InProcessApprovals(tables),
         decisions=InProcessDecisions(tables),
-        capabilities=InProcessCapabilities(tables),
+        capabilities=InProcessCapabilities(tables, clock),
         revocations=InProcessRevocations(tables),
         committer=InProcessCommitter(tables, clock),
         receipts=InProcessReceipts(tables),
@@ -168,7 +168,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         validations=PostgresValidations(proposing, statements),
         approvals=PostgresApprovals(proposing),
         decisions=PostgresDecisions(issuing, statements, clock),
-        capabilities=PostgresCapabilities(issuing, statements),
+        capabilities=PostgresCapabilities(issuing, statements, clock, IssuingSettings(clock_bound_ms=ANY_CLOCK_MS)),
         revocations=PostgresRevocations(issuing),
         committer=PostgresCommitter(databases[Power.COMMIT], clock, settings),
         receipts=PostgresReceipts(reading),

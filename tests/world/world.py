@@ -45,7 +45,7 @@ Value = TypeVar("Value")
 NAMESPACE = "notes"
 PERMIT_ALL = '@id("permit-all")\npermit (principal, action, resource);\n'
 WITHIN_S = 5.0
-"""How long a caller of commit waits."""
+"""How long a caller of commit or issue waits."""
 KINDS = (PrincipalKind.AGENT, PrincipalKind.USER, PrincipalKind.OBSERVER, PrincipalKind.SERVICE, PrincipalKind.ADMIN)
 _NUMBERS = count(1)
 
@@ -64,6 +64,11 @@ def reason_of(answer: object) -> Reason | None:
 def all_are(number: int) -> CommitCounts:
     """So many of each of the four: what must be true after every case (cases.md, Invariant)."""
     return CommitCounts(consumed_capabilities=number, receipts=number, records=number, events=number)
+
+
+def soon(within_s: float) -> float:
+    """A deadline so many seconds from now."""
+    return asyncio.get_running_loop().time() + within_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +136,18 @@ class Allowed:
     def revision(self) -> ProposalRevision:
         """The revision."""
         return self.proposal.revision
+
+
+@dataclass(frozen=True, slots=True)
+class IssueTerms:
+    """What IssueCapability is asked for; under a request id of its own unless it has one."""
+
+    ground: Allowed
+    key: str
+    holder: Person
+    request_id: str | None = None
+    lifetime_ms: int = limits.CAPABILITY_LIFETIME_DEFAULT_MS
+    audience: str = HERE.audience
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,30 +341,27 @@ class World:
         by: Person | None = None,
         request_id: str | None = None,
         lifetime_ms: int = limits.CAPABILITY_LIFETIME_DEFAULT_MS,
+        within_s: float = WITHIN_S,
     ) -> IssuedCapability | Refusal:
         """IssueCapability under the commit idempotency key, by the service for itself."""
-        by, holder = by or self.service, holder or self.service
-        meaning = ("issue", ground.validation.digest, ground.decision.digest, key, holder.ref, lifetime_ms)
-        request = IssueRequest(
-            mark=self.mark(by, request_id, meaning),
-            proposal_id=ground.revision.proposal_id,
-            proposal_revision=ground.revision.revision,
-            holder=holder.ref,
-            holder_key_id=holder.key_id,
-            audience=HERE.audience,
-            commit_idempotency_key=key,
-            validation_receipt=ground.validation.statement,
-            decision_receipt=ground.decision.statement,
-            lifetime_ms=lifetime_ms,
-        )
-        return await self.authority.do.issue(by.calls(), request)
+        asked = IssueTerms(ground, key, holder or self.service, request_id, lifetime_ms)
+        by = by or self.service
+        return await self.authority.do.issue(by.calls(), self.issue_request(asked, by, soon(within_s)))
+
+    async def issue_batch(
+        self, batch: Sequence[IssueTerms | Refusal], *, by: Person | None = None, within_s: float = WITHIN_S
+    ) -> list[IssuedCapability | Refusal] | Refusal:
+        """BatchIssueCapabilities, by the service; a refusal stands for an item of a bad shape."""
+        by, deadline = by or self.service, soon(within_s)
+        requests = [one if isinstance(one, Refusal) else self.issue_request(one, by, deadline) for one in batch]
+        return await self.authority.do.issue_batch(by.calls(), requests, deadline)
 
     async def commit(
         self, issued: Issued, *, by: Person | None = None, within_s: float = WITHIN_S, **presented: Unpack[Presented]
     ) -> CommitAnswer | Refusal:
         """CommitValidated, by the holder; `presented` are fields that differ from what the capability binds."""
         presentation = replace(issued.presentation, **presented)
-        deadline = asyncio.get_running_loop().time() + within_s
+        deadline = soon(within_s)
         request = CommitRequest(issued.capability.statement, presentation, deadline)
         return await self.authority.do.commit((by or issued.holder).calls(), request)
 
@@ -355,7 +369,7 @@ class World:
         self, batch: Sequence[Issued | Refusal], *, by: Person | None = None, within_s: float = WITHIN_S
     ) -> list[CommitAnswer | Refusal] | Refusal:
         """BatchCommitValidated, by the service; a refusal stands for an item of a bad shape."""
-        deadline = asyncio.get_running_loop().time() + within_s
+        deadline = soon(within_s)
         requests = [
             one if isinstance(one, Refusal) else CommitRequest(one.capability.statement, one.presentation, deadline)
             for one in batch
@@ -445,11 +459,34 @@ class World:
 
     async def carry_out(self, plan: CommitPlan, *, within_s: float = WITHIN_S) -> CommitOutcome:
         """Hands the plan to the committer."""
-        return await self.authority.store.committer.commit(plan, asyncio.get_running_loop().time() + within_s)
+        return await self.authority.store.committer.commit(plan, soon(within_s))
 
     async def counts(self) -> CommitCounts:
         """What there is of the four things that every commit makes one of."""
         return await self.authority.store.administration.count_commits(self.tenant)
+
+    def terms(self, ground: Allowed, key: str, *, holder: Person | None = None, request_id: str = "") -> IssueTerms:
+        """What a batch asks for, by the service for itself unless told otherwise."""
+        return IssueTerms(ground, key, holder or self.service, request_id or None)
+
+    def issue_request(self, asked: IssueTerms, by: Person, deadline: float) -> IssueRequest:
+        """What the use case is asked."""
+        ground, holder = asked.ground, asked.holder
+        digests = (ground.validation.digest, ground.decision.digest)
+        meaning = ("issue", *digests, asked.key, holder.ref, asked.audience, asked.lifetime_ms)
+        return IssueRequest(
+            mark=self.mark(by, asked.request_id, meaning),
+            proposal_id=ground.revision.proposal_id,
+            proposal_revision=ground.revision.revision,
+            holder=holder.ref,
+            holder_key_id=holder.key_id,
+            audience=asked.audience,
+            commit_idempotency_key=asked.key,
+            validation_receipt=ground.validation.statement,
+            decision_receipt=ground.decision.statement,
+            lifetime_ms=asked.lifetime_ms,
+            deadline=deadline,
+        )
 
     def plan(self, issued: Issued, *, verdict: Refusal | None = None, **presented: Unpack[Presented]) -> CommitPlan:
         """What the use case would hand to the committer: with a receipt, or with the refusal it came to."""

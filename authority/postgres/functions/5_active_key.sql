@@ -1,7 +1,7 @@
 -- Who holds active keys. Both functions run with the rights of their caller and name the tenants that are asked for their
 -- own statement only, so both tenant walls stand as elsewhere.
 
--- One key, in one round trip instead of a transaction of four.
+-- One key: what processes of an earlier version ask for, which run on while the database is migrated.
 create or replace function authority.active_key(of_tenant text, of_key bytea, of_principal text)
 returns table (tenant text, principal text, kind text, rights text[], public_key bytea)
 language plpgsql volatile security invoker

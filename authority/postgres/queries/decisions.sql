@@ -15,26 +15,6 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 select digest, payload_type, payload, key_id, signature
 from authority.decision_receipt where tenant = $1 and digest = $2
 
--- name: insert_capability
--- No row when the key has a live capability already.
-insert into authority.capability (
-  tenant, capability_id, digest, holder, idempotency_key, fingerprint, proposal_id, revision, state, payload_type,
-  payload, key_id, signature, not_before_time, expire_time, issue_time)
-values ($1, $2, $3, $4, $5, $6, $7, $8, 'issued', $9, $10, $11, $12, $13, $14, $15)
-on conflict (tenant, holder, idempotency_key) where state = 'issued' do nothing
-returning capability_id
-
--- name: capabilities_of_key
--- What a holder's key was issued for, the live one last, locked.
-select capability_id, fingerprint, state, digest, payload_type, payload, key_id, signature, expire_time
-from authority.capability
-where tenant = $1 and holder = $2 and idempotency_key = $3
-order by state = 'issued', issue_time, capability_id
-for update
-
--- name: expire_capability
-update authority.capability set state = 'expired' where tenant = $1 and capability_id = $2 and state = 'issued'
-
 -- name: capability_fate
 -- Whose the capability is and what became of it.
 select holder, state, receipt_id from authority.capability where tenant = $1 and capability_id = $2
@@ -48,6 +28,3 @@ for update
 -- name: revoke_capability
 update authority.capability set state = 'revoked', revoke_time = $3
 where tenant = $1 and capability_id = $2 and state in ('issued', 'expired')
-
--- name: receipt_of_proposal
-select receipt_id from authority.commit_receipt where tenant = $1 and proposal_id = $2

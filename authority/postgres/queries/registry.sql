@@ -1,7 +1,3 @@
--- name: active_key
--- A principal by one of its active keys.
-select tenant, principal, kind, rights, public_key from authority.active_key($1, $2, $3)
-
 -- name: active_keys
 -- Principals by active keys: `ordinal` is the place in the arrays of what was asked, counted from one.
 select ordinal, tenant, principal, kind, rights, public_key from authority.active_keys($1, $2, $3)

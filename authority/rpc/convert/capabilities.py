@@ -14,7 +14,7 @@ from authority.rpc.convert.marks import request_mark
 from authority.rpc.convert.statements import optional_statement_message, statement, statement_message
 from authority.rpc.convert.times import lifetime, timestamp_message
 from authority.rpc.errors import to_status
-from authority.rpc.refused import Refused
+from authority.rpc.refused import Refused, value_or_refusal
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.issue import IssueRequest
 from authority.usecases.ports import IssuedCapability, RevokedCapability
@@ -23,7 +23,7 @@ from authority.usecases.verify_capability import CapabilityVerdict
 from capability_authority.v1 import capability_service_pb2 as pb
 
 
-def issue_request(caller: Caller, request: pb.IssueCapabilityRequest) -> IssueRequest:
+def issue_request(caller: Caller, request: pb.IssueCapabilityRequest, deadline: float) -> IssueRequest:
     """The request; `grant` is not served yet."""
     if request.HasField("grant"):
         raise Refused(malformed("grant", "not served yet"))
@@ -37,7 +37,28 @@ def issue_request(caller: Caller, request: pb.IssueCapabilityRequest) -> IssueRe
         validation_receipt=statement(request, "validation_receipt"),
         decision_receipt=statement(request, "decision_receipt"),
         lifetime_ms=lifetime(request, "lifetime"),
+        deadline=deadline,
         mark=request_mark(caller, request),
+    )
+
+
+def issue_batch_request(
+    caller: Caller, request: pb.BatchIssueCapabilitiesRequest, deadline: float
+) -> list[IssueRequest | Refusal]:
+    """The items; one of a bad shape is the refusal that it alone is answered with."""
+    _bound_batch(request)
+    return [value_or_refusal(issue_request, caller, item, deadline) for item in request.requests]
+
+
+def issue_batch_response(answers: Sequence[IssuedCapability | Refusal]) -> pb.BatchIssueCapabilitiesResponse:
+    """One outcome each, in their order."""
+    return pb.BatchIssueCapabilitiesResponse(
+        outcomes=(
+            pb.IssueOutcome(status=to_status(answer))
+            if isinstance(answer, Refusal)
+            else pb.IssueOutcome(result=issue_response(answer))
+            for answer in answers
+        )
     )
 
 
@@ -90,27 +111,28 @@ def commit_request(request: pb.CommitValidatedRequest, deadline: float, tracepar
     return CommitRequest(capability, presentation(request.presentation), deadline, traceparent)
 
 
-def batch_request(
+def commit_batch_request(
     request: pb.BatchCommitValidatedRequest, deadline: float, traceparent: str
 ) -> list[CommitRequest | Refusal]:
     """The items; one of a bad shape is the refusal that it alone is answered with."""
+    _bound_batch(request)
+    return [commit_item(item, deadline, traceparent) for item in request.requests]
+
+
+def _bound_batch(request: pb.BatchCommitValidatedRequest | pb.BatchIssueCapabilitiesRequest) -> None:
     values.bound(request.requests, limits.BATCH_ITEMS, "requests")
     if not request.requests:
         raise Refused(malformed("requests", "at least one"))
     if request.ByteSize() > limits.BATCH_BYTES:
         raise Refused(over_limit("requests", f"{limits.BATCH_BYTES} bytes together"))
-    return [commit_item(item, deadline, traceparent) for item in request.requests]
 
 
 def commit_item(item: pb.CommitValidatedRequest, deadline: float, traceparent: str) -> CommitRequest | Refusal:
     """One of many requests, or what it alone is refused for."""
-    try:
-        return commit_request(item, deadline, traceparent)
-    except Refused as refused:
-        return refused.refusal
+    return value_or_refusal(commit_request, item, deadline, traceparent)
 
 
-def batch_response(answers: Sequence[CommitAnswer | Refusal]) -> pb.BatchCommitValidatedResponse:
+def commit_batch_response(answers: Sequence[CommitAnswer | Refusal]) -> pb.BatchCommitValidatedResponse:
     """One outcome each, in their order."""
     return pb.BatchCommitValidatedResponse(outcomes=map(outcome, answers))
 

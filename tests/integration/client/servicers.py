@@ -187,6 +187,22 @@ class CapabilityServicer(CapabilityServiceServicer):
         except Refusal as refusal:
             return capability_pb.CommitOutcome(status=refusal.status())
 
+    async def BatchIssueCapabilities(
+        self, request: capability_pb.BatchIssueCapabilitiesRequest, context: Context
+    ) -> capability_pb.BatchIssueCapabilitiesResponse:
+        """One after the other, as BatchCommitValidated."""
+        outcomes = [await self._issue_outcome(item, context) for item in request.requests]
+        told = outcomes[: len(outcomes) - self._state.dropped_outcomes]
+        return capability_pb.BatchIssueCapabilitiesResponse(outcomes=told)
+
+    async def _issue_outcome(
+        self, item: capability_pb.IssueCapabilityRequest, context: Context
+    ) -> capability_pb.IssueOutcome:
+        refusals = self._state.refused_items[item.commit_idempotency_key]
+        if refusals:
+            return capability_pb.IssueOutcome(status=refusals.popleft().status())
+        return capability_pb.IssueOutcome(result=await self.IssueCapability(item, context))
+
     async def IssueCapability(
         self, request: capability_pb.IssueCapabilityRequest, context: Context
     ) -> capability_pb.IssueCapabilityResponse:

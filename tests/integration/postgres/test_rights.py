@@ -222,7 +222,7 @@ async def test_the_commit_function_is_its_owners_and_looks_nowhere_else(superuse
 
 async def test_the_registry_is_asked_by_the_roles_that_read_it(superuser: Superuser) -> None:
     able = set()
-    statement = query("active_key").replace("$1", "''").replace("$2", "''::bytea").replace("$3", "''")
+    statement = "select * from authority.active_key('', ''::bytea, '')"
     for role in ROLES:
         async with acting_as(superuser, role):
             if await may(superuser, statement):
@@ -238,3 +238,25 @@ async def test_many_keys_are_asked_for_by_the_role_that_authenticates(superuser:
             if await may(superuser, statement):
                 able.add(role)
     assert able == {"authority_read"}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        query("issuing_facts").replace("$1", "'{}'"),
+        query("issue").replace("$1", "'{}'").replace("$2", "now()").replace("$3", "'1 day'"),
+        "select * from authority.issue_standing('{}', '{}', now())",
+    ],
+    ids=["issuing_facts", "issue", "issue_standing"],
+)
+async def test_only_the_issue_role_may_issue_and_by_its_own_rights(superuser: Superuser, statement: str) -> None:
+    able = set()
+    for role in ROLES:
+        async with acting_as(superuser, role):
+            if await may(superuser, statement):
+                able.add(role)
+    assert able == {"authority_issue"}
+    lending = await superuser.fetch(
+        "select proname from pg_proc where pronamespace = 'authority'::regnamespace and prosecdef"
+    )
+    assert {row["proname"] for row in lending} == {"commit"}, "no other function lends its owner's rights"

@@ -17,6 +17,7 @@ def test_every_rpc_is_known_once_with_its_messages() -> None:
         "DecideProposal",
         "EvaluatePolicy",
         "IssueCapability",
+        "BatchIssueCapabilities",
         "CommitValidated",
         "BatchCommitValidated",
         "StreamCommitValidated",
@@ -34,7 +35,7 @@ def test_every_mutation_carries_a_key() -> None:
     for rpc in RPCS.values():
         fields = rpc.request_class.DESCRIPTOR.fields_by_name
         # Of a commit it is the idempotency key of what is presented, of a batch each item's own.
-        carries = "request_id" in fields or rpc.name.endswith("CommitValidated")
+        carries = "request_id" in fields or rpc.name.endswith("CommitValidated") or rpc.name.startswith("Batch")
         assert carries == rpc.changes_state, rpc.name
 
 

@@ -7,7 +7,15 @@ import pytest
 
 from authority.domain.decision import COMMIT_ACTION, DecisionOutcome, DecisionReceipt, SignedDecision
 from authority.domain.identity import Caller, Principal, PrincipalKind, Proof, Right
-from authority.domain.issuing import IssuingFacts, judge_caller, judge_holder, judge_offer, judge_receipts, may_revoke
+from authority.domain.issuing import (
+    IssuingFacts,
+    judge_caller,
+    judge_caller_of_many,
+    judge_holder,
+    judge_offer,
+    judge_receipts,
+    may_revoke,
+)
 from authority.domain.proposal import (
     MemoryType,
     ProposalRevision,
@@ -17,7 +25,6 @@ from authority.domain.proposal import (
     Visibility,
 )
 from authority.domain.reasons import Reason
-from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.references import DAY, Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
@@ -98,9 +105,9 @@ DECISION = SignedDecision(
 FACTS = IssuingFacts(
     proposal=StoredProposal(REVISION, b"content", b"p" * 32, ProposalState.VALIDATED),
     is_newest_revision=True,
-    validation=VALIDATION,
-    decision=DECISION,
-    namespace=MemoryNamespace(TENANT, "notes", Mode.ENFORCE, False, "baseline", Visibility.WORKSPACE, b"b" * 32),  # noqa: FBT003
+    has_validation=True,
+    has_decision=True,
+    policy_version=b"b" * 32,
     holder=Principal(TENANT, HOLDER, PrincipalKind.SERVICE, ALL_RIGHTS),
     holder_key_active=True,
 )
@@ -158,10 +165,10 @@ def test_e16_a_decision_on_something_else_is_a_binding_mismatch(changes: dict[st
 
 
 @pytest.mark.parametrize(
-    ("missing", "term"), [("validation", "validation_receipt_digest"), ("decision", "decision_receipt_digest")]
+    ("missing", "term"), [("has_validation", "validation_receipt_digest"), ("has_decision", "decision_receipt_digest")]
 )
 def test_a_receipt_that_was_never_stored_binds_nothing(missing: str, term: str) -> None:
-    changes: dict[str, Any] = {missing: None}
+    changes: dict[str, Any] = {missing: False}
 
     assert judge(facts=replace(FACTS, **changes)) == Refusal(Reason.BINDING_MISMATCH, {"term": term})
 
@@ -260,6 +267,13 @@ def test_a_retry_after_a_revocation_is_revoked_unless_something_higher_answers()
     assert judge_offer(denied, asked_before=True, was_revoked=True) is denied
     for asked_before, was_revoked in ((True, False), (False, True), (False, False)):
         assert judge_offer(committed, asked_before=asked_before, was_revoked=was_revoked) is committed
+
+
+@pytest.mark.parametrize("right", [Right.ISSUE, Right.COMMIT])
+def test_whoever_may_issue_or_commit_may_ask_for_many(right: Right) -> None:
+    assert judge_caller_of_many(caller(HOLDER, PrincipalKind.SERVICE, frozenset({right}))) is None
+    refused = judge_caller_of_many(caller(HOLDER, PrincipalKind.SERVICE, ALL_RIGHTS - {Right.ISSUE, Right.COMMIT}))
+    assert refused == Refusal(Reason.NOT_ALLOWED, {"right": "issue"})
 
 
 @pytest.mark.parametrize("kind", [PrincipalKind.AGENT, PrincipalKind.MODEL])

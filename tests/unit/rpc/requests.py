@@ -55,6 +55,20 @@ def _presentation() -> capability_service_pb2.Presentation:
     )
 
 
+_ISSUE = capability_service_pb2.IssueCapabilityRequest(
+    request_id="r1",
+    proposal_id=UUID,
+    proposal_revision=1,
+    holder=_HOLDER,
+    holder_key_id=DIGEST,
+    audience="authority.example",
+    commit_idempotency_key="k1",
+    validation_receipt=_statement("validation"),
+    decision_receipt=_statement("decision"),
+    lifetime=Duration(seconds=900),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Rpc:
     """A request that is good, and the decoding of any request of its type."""
@@ -89,6 +103,21 @@ def _with_caller(decode: Callable[..., object]) -> Callable[[Message], object]:
     return lambda request: decode(CALLER, request)
 
 
+def _decode_issue(request: Message) -> object:
+    assert isinstance(request, capability_service_pb2.IssueCapabilityRequest)
+    return capabilities.issue_request(CALLER, request, DEADLINE)
+
+
+def _decode_issue_batch(request: Message) -> object:
+    assert isinstance(request, capability_service_pb2.BatchIssueCapabilitiesRequest)
+    return capabilities.issue_batch_request(CALLER, request, DEADLINE)
+
+
+def _decode_commit_batch(request: Message) -> object:
+    assert isinstance(request, capability_service_pb2.BatchCommitValidatedRequest)
+    return capabilities.commit_batch_request(request, DEADLINE, "")
+
+
 def refusal_of(decode: Callable[[], object]) -> Refusal | None:
     """Why the decoding refuses, or None when it does not."""
     try:
@@ -104,19 +133,14 @@ def _alone(decode: Callable[..., object]) -> Callable[[Message], object]:
 
 RPCS: dict[str, Rpc] = {
     "IssueCapability": Rpc(
-        capability_service_pb2.IssueCapabilityRequest(
-            request_id="r1",
-            proposal_id=UUID,
-            proposal_revision=1,
-            holder=_HOLDER,
-            holder_key_id=DIGEST,
-            audience="authority.example",
-            commit_idempotency_key="k1",
-            validation_receipt=_statement("validation"),
-            decision_receipt=_statement("decision"),
-            lifetime=Duration(seconds=900),
+        _ISSUE,
+        _decode_issue,
+    ),
+    "BatchIssueCapabilities": Rpc(
+        capability_service_pb2.BatchIssueCapabilitiesRequest(
+            requests=[capability_service_pb2.IssueCapabilityRequest(request_id="r1"), _ISSUE]
         ),
-        _with_caller(capabilities.issue_request),
+        _decode_issue_batch,
     ),
     "VerifyCapability": Rpc(
         capability_service_pb2.VerifyCapabilityRequest(
@@ -129,6 +153,10 @@ RPCS: dict[str, Rpc] = {
             capability=_statement("capability"), presentation=_presentation()
         ),
         lambda request: capabilities.commit_request(request, DEADLINE),  # type: ignore[arg-type] # the RPC's own type
+    ),
+    "BatchCommitValidated": Rpc(
+        capability_service_pb2.BatchCommitValidatedRequest(requests=[capability_service_pb2.CommitValidatedRequest()]),
+        _decode_commit_batch,
     ),
     "RevokeCapability": Rpc(
         capability_service_pb2.RevokeCapabilityRequest(request_id="r1", capability_id=UUID),

@@ -73,7 +73,7 @@ def test_an_issue_request_keeps_every_field() -> None:
     request = RPCS["IssueCapability"].copy()
     assert isinstance(request, capability_service_pb2.IssueCapabilityRequest)
 
-    asked = capabilities.issue_request(CALLER, request)
+    asked = capabilities.issue_request(CALLER, request, DEADLINE)
 
     assert (asked.proposal_id, asked.proposal_revision) == (UUID, 1)
     assert (asked.holder, asked.holder_key_id) == (PrincipalRef("acme", "committer"), DIGEST)
@@ -86,7 +86,7 @@ def test_a_capability_lives_a_quarter_of_an_hour_unless_said_otherwise() -> None
     assert isinstance(request, capability_service_pb2.IssueCapabilityRequest)
     request.ClearField("lifetime")
 
-    assert capabilities.issue_request(CALLER, request).lifetime_ms == 15 * 60 * 1000
+    assert capabilities.issue_request(CALLER, request, DEADLINE).lifetime_ms == 15 * 60 * 1000
 
 
 def test_the_caller_would_commit_when_policy_is_asked_of_no_holder() -> None:

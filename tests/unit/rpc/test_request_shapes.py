@@ -40,6 +40,8 @@ IssueCapability   | lifetime { seconds: -1 }                        | MALFORMED 
 IssueCapability   | lifetime { seconds: 86400 nanos: 1000000 }      | LIMIT_EXCEEDED lifetime
 IssueCapability   | lifetime { seconds: 900 nanos: 1 }              | MALFORMED lifetime
 IssueCapability   | lifetime { seconds: 900 nanos: 1000000000 }     | MALFORMED lifetime
+BatchIssueCapabilities | -requests                              | MALFORMED requests
+BatchCommitValidated   | -requests                              | MALFORMED requests
 VerifyCapability  | -capability                                     | MALFORMED capability
 VerifyCapability  | presentation { content: "" }                    | MALFORMED presentation.content
 CommitValidated   | -capability                                     | MALFORMED capability

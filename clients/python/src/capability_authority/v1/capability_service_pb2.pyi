@@ -120,6 +120,78 @@ class IssueCapabilityResponse(_message.Message):
 Global___IssueCapabilityResponse: _TypeAlias = IssueCapabilityResponse  # noqa: Y015
 
 @_typing.final
+class BatchIssueCapabilitiesRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUESTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def requests(self) -> _containers.RepeatedCompositeFieldContainer[Global___IssueCapabilityRequest]:
+        """1 to 512, and 3 MiB together, each with its own request_id. An item without one is refused as MALFORMED, alone."""
+
+    def __init__(
+        self,
+        *,
+        requests: _abc.Iterable[Global___IssueCapabilityRequest] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["requests", b"requests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BatchIssueCapabilitiesRequest: _TypeAlias = BatchIssueCapabilitiesRequest  # noqa: Y015
+
+@_typing.final
+class BatchIssueCapabilitiesResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OUTCOMES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___IssueOutcome]:
+        """One for each request, in their order."""
+
+    def __init__(
+        self,
+        *,
+        outcomes: _abc.Iterable[Global___IssueOutcome] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["outcomes", b"outcomes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BatchIssueCapabilitiesResponse: _TypeAlias = BatchIssueCapabilitiesResponse  # noqa: Y015
+
+@_typing.final
+class IssueOutcome(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULT_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def result(self) -> Global___IssueCapabilityResponse: ...
+    @_builtins.property
+    def status(self) -> _status_pb2.Status:
+        """As IssueCapability would have answered, with google.rpc.ErrorInfo."""
+
+    def __init__(
+        self,
+        *,
+        result: Global___IssueCapabilityResponse | None = ...,
+        status: _status_pb2.Status | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "result", b"result", "status", b"status"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "result", b"result", "status", b"status"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["result", "status"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___IssueOutcome: _TypeAlias = IssueOutcome  # noqa: Y015
+
+@_typing.final
 class Presentation(_message.Message):
     """What a holder presents beside its capability."""
 

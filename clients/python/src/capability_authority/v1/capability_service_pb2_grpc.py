@@ -40,6 +40,11 @@ class CapabilityServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.IssueCapabilityRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.IssueCapabilityResponse.FromString,
                 _registered_method=True)
+        self.BatchIssueCapabilities = channel.unary_unary(
+                '/capability_authority.v1.CapabilityService/BatchIssueCapabilities',
+                request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchIssueCapabilitiesRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchIssueCapabilitiesResponse.FromString,
+                _registered_method=True)
         self.VerifyCapability = channel.unary_unary(
                 '/capability_authority.v1.CapabilityService/VerifyCapability',
                 request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.VerifyCapabilityRequest.SerializeToString,
@@ -90,6 +95,15 @@ class CapabilityServiceServicer:
         """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
         capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
         was used before is answered REVOKED, and a new one gets a new capability.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BatchIssueCapabilities(self, request, context):
+        """Caller: as IssueCapability, judged for each item. As IssueCapability, many in one call: one outcome each, in order, as
+        if one were asked after the other. A caller that may neither issue nor commit, or a batch over the limit, fails the
+        call; whatever else an item is refused for is its own status.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -171,6 +185,11 @@ def add_CapabilityServiceServicer_to_server(servicer, server):
                     request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.IssueCapabilityRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.IssueCapabilityResponse.SerializeToString,
             ),
+            'BatchIssueCapabilities': grpc.unary_unary_rpc_method_handler(
+                    servicer.BatchIssueCapabilities,
+                    request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchIssueCapabilitiesRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.BatchIssueCapabilitiesResponse.SerializeToString,
+            ),
             'VerifyCapability': grpc.unary_unary_rpc_method_handler(
                     servicer.VerifyCapability,
                     request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.VerifyCapabilityRequest.FromString,
@@ -240,6 +259,33 @@ class CapabilityService:
             '/capability_authority.v1.CapabilityService/IssueCapability',
             capability__authority_dot_v1_dot_capability__service__pb2.IssueCapabilityRequest.SerializeToString,
             capability__authority_dot_v1_dot_capability__service__pb2.IssueCapabilityResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BatchIssueCapabilities(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.CapabilityService/BatchIssueCapabilities',
+            capability__authority_dot_v1_dot_capability__service__pb2.BatchIssueCapabilitiesRequest.SerializeToString,
+            capability__authority_dot_v1_dot_capability__service__pb2.BatchIssueCapabilitiesResponse.FromString,
             options,
             channel_credentials,
             insecure,

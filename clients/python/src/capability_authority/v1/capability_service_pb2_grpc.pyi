@@ -38,6 +38,11 @@ class CapabilityServiceStub:
     capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
     was used before is answered REVOKED, and a new one gets a new capability.
     """
+    BatchIssueCapabilities: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.BatchIssueCapabilitiesRequest, _capability_service_pb2.BatchIssueCapabilitiesResponse]
+    """Caller: as IssueCapability, judged for each item. As IssueCapability, many in one call: one outcome each, in order, as
+    if one were asked after the other. A caller that may neither issue nor commit, or a batch over the limit, fails the
+    call; whatever else an item is refused for is its own status.
+    """
     VerifyCapability: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.VerifyCapabilityRequest, _capability_service_pb2.VerifyCapabilityResponse]
     """Caller: any principal of the tenant. Judges and changes nothing; a refusal is data, not an error."""
     CommitValidated: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.CommitValidatedRequest, _capability_service_pb2.CommitValidatedResponse]
@@ -80,6 +85,11 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
     """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
     capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
     was used before is answered REVOKED, and a new one gets a new capability.
+    """
+    BatchIssueCapabilities: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.BatchIssueCapabilitiesRequest, _capability_service_pb2.BatchIssueCapabilitiesResponse]  # type: ignore[assignment]
+    """Caller: as IssueCapability, judged for each item. As IssueCapability, many in one call: one outcome each, in order, as
+    if one were asked after the other. A caller that may neither issue nor commit, or a batch over the limit, fails the
+    call; whatever else an item is refused for is its own status.
     """
     VerifyCapability: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.VerifyCapabilityRequest, _capability_service_pb2.VerifyCapabilityResponse]  # type: ignore[assignment]
     """Caller: any principal of the tenant. Judges and changes nothing; a refusal is data, not an error."""
@@ -126,6 +136,17 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
         """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
         capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
         was used before is answered REVOKED, and a new one gets a new capability.
+        """
+
+    @_abc_1.abstractmethod
+    def BatchIssueCapabilities(
+        self,
+        request: _capability_service_pb2.BatchIssueCapabilitiesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_capability_service_pb2.BatchIssueCapabilitiesResponse, _abc.Awaitable[_capability_service_pb2.BatchIssueCapabilitiesResponse]]:
+        """Caller: as IssueCapability, judged for each item. As IssueCapability, many in one call: one outcome each, in order, as
+        if one were asked after the other. A caller that may neither issue nor commit, or a batch over the limit, fails the
+        call; whatever else an item is refused for is its own status.
         """
 
     @_abc_1.abstractmethod
