@@ -20,6 +20,7 @@ from authority.bootstrap.service import Service, open_service
 from authority.cli.demo_tenants import DemoTenants
 from authority.cli.endpoint import Endpoint, endpoint_of, published
 from authority.cli.failures import Misused, Refused
+from authority.cli.garbage import collecting_rarely
 from authority.config import Settings
 from authority.embedded.private_files import open_private, put_in_place
 from authority.rpc.listening import PlaintextRefused
@@ -116,7 +117,8 @@ async def running(service: Service, stop: asyncio.Event) -> AsyncIterator[None]:
     try:
         if serving.done():
             await serving  # Raises whatever kept it from serving.
-        yield
+        with collecting_rarely():
+            yield
     finally:
         stop.set()
         await serving
