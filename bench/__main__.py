@@ -14,6 +14,7 @@ from authority.cli.serving import stopped_by_sigterm
 from bench.exchange import measure_exchange, profile_exchange
 from bench.figures import Figure, note, show
 from bench.installation import installed
+from bench.issue import measure_issue, profile_issue
 from bench.many import measure_many, profile_batch, profile_stream
 from bench.options import Options, parse
 from bench.serving import served
@@ -26,10 +27,16 @@ _INTERRUPTED: Final = 130
 _TERMINATED: Final = 143
 """Exit codes after Ctrl-C and SIGTERM, as shells count them."""
 _MEASUREMENTS: Final[Mapping[str, Measurement]] = MappingProxyType(
-    {"unary": measure_unary, "many": measure_many, "exchange": measure_exchange}
+    {"unary": measure_unary, "many": measure_many, "issue": measure_issue, "exchange": measure_exchange}
 )
 _PROFILES: Final[Mapping[str, Measurement]] = MappingProxyType(
-    {"unary": profile_unary, "batch": profile_batch, "stream": profile_stream, "exchange": profile_exchange}
+    {
+        "unary": profile_unary,
+        "batch": profile_batch,
+        "stream": profile_stream,
+        "issue": profile_issue,
+        "exchange": profile_exchange,
+    }
 )
 
 

@@ -18,6 +18,7 @@ from capability_authority.v1 import capability_service_pb2 as pb
 _HEALTH: Final = "/grpc.health.v1.Health/Check"
 _COMMIT: Final = RPCS["CommitValidated"].path
 _BATCH: Final = RPCS["BatchCommitValidated"].path
+_BATCH_ISSUE: Final = RPCS["BatchIssueCapabilities"].path
 _TIMEOUT_S: Final = 30.0
 
 Judge: TypeAlias = Callable[[bytes], int]
@@ -113,6 +114,24 @@ class BatchCommits(Work):
             yield _proven(_BATCH, pb.BatchCommitValidatedRequest(requests=items).SerializeToString(), materials)
 
 
+@dataclass(frozen=True, slots=True)
+class BatchIssues(Work):
+    """Batches of capabilities to issue."""
+
+    batches: int
+    size: int
+
+    def prepare(self, materials: Materials) -> Prepared:
+        """Of the next requests."""
+        return PreparedCalls(list(self._calls(materials)), _judge_issues)
+
+    def _calls(self, materials: Materials) -> Iterator[Call]:
+        for _ in range(self.batches):
+            items = map(pb.IssueCapabilityRequest.FromString, materials.requests.take(self.size))
+            data = pb.BatchIssueCapabilitiesRequest(requests=items).SerializeToString()
+            yield _proven(_BATCH_ISSUE, data, materials)
+
+
 def committed(outcome: pb.CommitOutcome) -> bool:
     """Whether it was this very item that committed. Raises WentWrong when it was refused."""
     if not outcome.HasField("result"):
@@ -140,4 +159,14 @@ def _judge_batch(answer: bytes) -> int:
     outcomes = pb.BatchCommitValidatedResponse.FromString(answer).outcomes
     if not all(map(committed, outcomes)):
         raise WentWrong("a commit was replayed")
+    return len(outcomes)
+
+
+def _judge_issues(answer: bytes) -> int:
+    outcomes = pb.BatchIssueCapabilitiesResponse.FromString(answer).outcomes
+    refused = [outcome.status for outcome in outcomes if not outcome.HasField("result")]
+    if refused:
+        raise WentWrong(f"a capability was refused: {refused[0]}")
+    if any(outcome.result.replayed for outcome in outcomes):
+        raise WentWrong("a capability had been issued before")
     return len(outcomes)

@@ -20,7 +20,7 @@ from authority.domain.proposal import (
     stamp_provenance,
 )
 from authority.domain.references import Instant, after
-from authority.domain.statement import IssuerKey
+from authority.domain.statement import IssuerKey, Statement
 from authority.domain.validation import (
     BASELINE,
     BASELINE_VERSION,
@@ -37,6 +37,7 @@ from bench.installation import AUDIENCE, HOLDER, ISSUER, MEMORY_NAMESPACE, PROPO
 from capability_authority.offline import sha256, to_wire
 from capability_authority.v1 import capability_service_pb2 as pb
 from capability_authority.v1.statements_pb2 import Signature, SignedStatement
+from capability_authority.v1.types_pb2 import PrincipalRef
 
 SEQUENCES_EACH: Final = 2
 """Places in the order of decisions that each takes: its validation and its decision."""
@@ -70,14 +71,11 @@ class Committable:
     fingerprint: bytes
     sequence: int
 
-    def request(self) -> pb.CommitValidatedRequest:
-        """What its holder sends."""
-        statement, terms = self.capability.statement, self.capability.terms
-        signature = Signature(key_id=statement.key_id, signature=statement.signature)
+    def commit_request(self) -> pb.CommitValidatedRequest:
+        """What its holder sends to commit it."""
+        terms = self.capability.terms
         return pb.CommitValidatedRequest(
-            capability=SignedStatement(
-                payload_type=statement.payload_type, payload=statement.payload, signature=signature
-            ),
+            capability=_message(self.capability.statement),
             presentation=pb.Presentation(
                 content=self.proposal.content,
                 media_type=terms.media_type,
@@ -85,6 +83,26 @@ class Committable:
                 commit_idempotency_key=terms.commit_idempotency_key,
             ),
         )
+
+    def issue_request(self) -> pb.IssueCapabilityRequest:
+        """What its holder would have sent to have the capability issued."""
+        terms = self.capability.terms
+        return pb.IssueCapabilityRequest(
+            request_id=terms.commit_idempotency_key,
+            proposal_id=terms.proposal_id,
+            proposal_revision=terms.proposal_revision,
+            holder=PrincipalRef(namespace=terms.holder.namespace, id=terms.holder.id),
+            holder_key_id=to_wire(terms.holder_key),
+            audience=terms.audience,
+            commit_idempotency_key=terms.commit_idempotency_key,
+            validation_receipt=_message(self.validation.statement),
+            decision_receipt=_message(self.decision.statement),
+        )
+
+
+def _message(statement: Statement) -> SignedStatement:
+    signature = Signature(key_id=statement.key_id, signature=statement.signature)
+    return SignedStatement(payload_type=statement.payload_type, payload=statement.payload, signature=signature)
 
 
 class Maker:

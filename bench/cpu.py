@@ -48,7 +48,7 @@ class Used:
         Either one group has no more processors that it could use, or all together have used up the machine.
         """
         busiest = max(seconds / self.most[name] for name, seconds in self.by_group.items())
-        return operations / max(busiest, sum(self.by_group.values()) / _PROCESSORS)
+        return operations / max(busiest, sum(self.by_group.values()) / _PROCESSORS, 1 / _TICKS_A_SECOND)
 
     def detail(self, operations: int) -> dict[str, object]:
         """For the detail of a figure."""

@@ -47,13 +47,14 @@ def reserve_sequences(connection: psycopg.Connection, count: int) -> int:
     return last - count + 1
 
 
-def insert(connection: psycopg.Connection, batch: Sequence[Committable]) -> None:
-    """Inserts them, in the order that foreign keys ask for."""
+def insert(connection: psycopg.Connection, batch: Sequence[Committable], *, issued: bool) -> None:
+    """Inserts them, in the order that foreign keys ask for; with their capabilities when these are issued."""
     _copy(connection, "proposal_head", _HEAD, map(_head, batch))
     _copy(connection, "proposal", _PROPOSAL, map(_proposal, batch))
     _copy(connection, "validation_receipt", _VALIDATION, map(_validation, batch))
     _copy(connection, "decision_receipt", _DECISION, map(_decision, batch))
-    _copy(connection, "capability", _CAPABILITY, map(_capability, batch))
+    if issued:
+        _copy(connection, "capability", _CAPABILITY, map(_capability, batch))
 
 
 def _copy(connection: psycopg.Connection, table: str, columns: str, rows: Iterator[_Row]) -> None:

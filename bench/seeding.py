@@ -33,17 +33,22 @@ class _Part:
     ground: Ground
     sequences: range
     file: Path
+    issued: bool
 
 
-def seed(installation: Installation, name: str, count: int, shares: int) -> list[Sequence[Path]]:
+def seed(
+    installation: Installation, name: str, count: int, shares: int, *, issued: bool = True
+) -> list[Sequence[Path]]:
     """Makes so many committable proposals, and files of their requests in so many shares.
 
-    Two processes for each share sign and insert, unless there is little to do. At the end the tables' statistics are
-    true.
+    The requests are to commit them, or to issue their capabilities where these are not issued yet. Two processes for
+    each share sign and insert, unless there is little to do. At the end the tables' statistics are true.
     """
+    if not count:
+        return [()] * shares
     begun, parts = time.monotonic(), shares * _PARTS_EACH
     files = [installation.folder / f"{name}-{part}.requests" for part in range(parts)]
-    orders = _divided(installation, count, files)
+    orders = _divided(installation, count, files, issued=issued)
     if count <= _AT_ONCE:
         for order in orders:
             _make_part(order)
@@ -51,11 +56,11 @@ def seed(installation: Installation, name: str, count: int, shares: int) -> list
         with ProcessPoolExecutor(parts, get_context("spawn"), initializer=_leave_ctrl_c) as pool:
             list(pool.map(_make_part, orders))
     settle(installation.admin_url)
-    note(f"… {count} capabilities made for {name} in {time.monotonic() - begun:.1f} s")
+    note(f"… {count} proposals made for {name} in {time.monotonic() - begun:.1f} s")
     return [files[part : part + _PARTS_EACH] for part in range(0, parts, _PARTS_EACH)]
 
 
-def _divided(installation: Installation, count: int, files: Sequence[Path]) -> list[_Part]:
+def _divided(installation: Installation, count: int, files: Sequence[Path], *, issued: bool) -> list[_Part]:
     ground = Ground(
         installation.keys,
         installation.issuer_keys,
@@ -66,7 +71,7 @@ def _divided(installation: Installation, count: int, files: Sequence[Path]) -> l
         first = reserve_sequences(connection, count * SEQUENCES_EACH)
     bounds = [first + count * part // len(files) * SEQUENCES_EACH for part in range(len(files) + 1)]
     return [
-        _Part(installation.admin_url, ground, range(begin, end, SEQUENCES_EACH), file)
+        _Part(installation.admin_url, ground, range(begin, end, SEQUENCES_EACH), file, issued)
         for begin, end, file in zip(bounds, bounds[1:], files, strict=False)
     ]
 
@@ -81,6 +86,7 @@ def _make_part(part: _Part) -> None:
     with psycopg.connect(part.url) as connection:
         for begin in range(0, len(part.sequences), _AT_ONCE):
             batch = [maker.make(sequence) for sequence in part.sequences[begin : begin + _AT_ONCE]]
-            insert(connection, batch)
+            insert(connection, batch, issued=part.issued)
             connection.commit()
-            write_messages(part.file, (one.request().SerializeToString() for one in batch))
+            requests = (one.commit_request() if part.issued else one.issue_request() for one in batch)
+            write_messages(part.file, (request.SerializeToString() for request in requests))

@@ -42,12 +42,10 @@ class Stage:
         return max(operations // self.options.clients, 1)
 
     @contextlib.contextmanager
-    def loaded(self, name: str, requests: int) -> Iterator[Clients]:
-        """Clients that have so many requests each to send."""
+    def loaded(self, name: str, requests: int, *, issued: bool = True) -> Iterator[Clients]:
+        """Clients that have so many requests each to send: to commit, or to issue what is not issued yet."""
         number, channels = self.options.clients, max(self.options.channels // self.options.clients, 1)
-        files = (
-            seed(self.installation, f"{name}-{self.workers}", requests * number, number) if requests else [()] * number
-        )
+        files = seed(self.installation, f"{name}-{self.workers}", requests * number, number, issued=issued)
         holder, proposer = self.installation.holder.to_json(), self.installation.proposer.to_json()
         setups = [Setup(self.service.address, holder, proposer, share, channels) for share in files]
         with clients(setups, self.groups) as load:

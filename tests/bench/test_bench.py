@@ -17,6 +17,7 @@ FIGURES = {
     "replays_per_s",
     "batch_commit_vs_pgbench",
     "stream_commit_vs_pgbench",
+    "batch_issues_per_s",
     "exchanges_per_s",
 }
 
