@@ -5,6 +5,7 @@ import json as json_text
 import sys
 from pathlib import Path
 from typing import Annotated, Final
+from uuid import uuid4
 
 import typer
 from google.protobuf.json_format import MessageToDict, Parse, ParseDict, ParseError
@@ -19,14 +20,15 @@ from authority.cli.tables import table
 from capability_authority.client import AuthorityError, CapabilityAuthority, PlaintextRefused, UnknownRpc
 from capability_authority.client.credentials import Credentials, Reference
 from capability_authority.client.rpcs import RPCS, Rpc, rpc_named
+from capability_authority.v1.capability_service_pb2 import BatchIssueCapabilitiesRequest
 
 _MOST_BYTES: Final = 8 * 1024 * 1024
 """Of JSON: a request has at most 4 MiB, and base64 is a third longer."""
 _DEPTH: Final = 64
 _INSTEAD: Final = "commit one by CommitValidated, many by BatchCommitValidated, or stream them by the Python client"
-_ISSUES: Final = "IssueCapability"
+_ISSUES: Final = ("IssueCapability", "BatchIssueCapabilities")
 _FILLED_IN: Final = ("request_id", "holder", "holder_key_id", "audience")
-"""Of IssueCapability; the first of every request that has it."""
+"""Of IssueCapability, alone and in a batch; the first of every request that has it."""
 
 
 def call(  # noqa: PLR0913 - one option for each property
@@ -47,8 +49,9 @@ def call(  # noqa: PLR0913 - one option for each property
 ) -> int:
     """Call an RPC and print the answer in protobuf's JSON.
 
-    A request_id that is left out is made up; holder, holder_key_id and audience of IssueCapability are the caller's. A
-    refusal is a sentence on standard error, its parts are JSON on standard output, and the exit code is 1.
+    A request_id that is left out is made up; holder, holder_key_id and audience of IssueCapability, and of each item of
+    a batch, are the caller's. A refusal is a sentence on standard error, its parts are JSON on standard output, and the
+    exit code is 1.
     """
     if list_:
         _list()
@@ -68,7 +71,7 @@ def call(  # noqa: PLR0913 - one option for each property
     caller = find_caller(credentials, data, who, tls_roots)
     if known.needs_proof and not caller.is_known:
         raise Misused(f"{known.name} must be signed: name the caller by --as TENANT/NAME or --credentials FILE")
-    if known.name == _ISSUES:
+    if known.name in _ISSUES:
         fill_in(request, caller.credentials)
     try:
         answer = run_to_end(lambda: _call(known, request, caller, timeout))
@@ -112,7 +115,12 @@ def _why_not(rpc: Rpc, text: str, error: Exception) -> str:
 
 
 def fill_in(request: Message, caller: Credentials) -> None:
-    """Whoever asks for a capability and names no holder means to commit with it."""
+    """Whoever asks for a capability and names no holder means to commit with it; so does each item of a batch."""
+    if isinstance(request, BatchIssueCapabilitiesRequest):
+        for item in request.requests:
+            item.request_id = item.request_id or str(uuid4())
+            fill_in(item, caller)
+        return
     given, own = as_json(request), _reference(caller.principal)
     missing: dict[str, Json] = {name: value for name, value in (("holder", own),) if name not in given}
     if "holder_key_id" not in given and given.get("holder", own) == own:
@@ -138,7 +146,7 @@ def _describe(rpc: Rpc) -> None:
         say(f"It is a stream of such requests, which `authority call` does not speak: {_INSTEAD}.")
     say()
     table(("FIELD", "HOLDS"), fields_of(message), none="Its request has no fields.")
-    filled = _FILLED_IN if rpc.name == _ISSUES else _FILLED_IN[:1]
+    filled = _FILLED_IN if rpc.name in _ISSUES else _FILLED_IN[:1]
     left_out = frozenset(filled) & set(message.fields_by_name)
     say()
     say(f"An example{f', without {_words(left_out)}, filled in when left out' if left_out else ''}:")

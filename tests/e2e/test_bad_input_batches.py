@@ -5,11 +5,8 @@ from typing import Any
 
 import grpc
 import pytest
-from google.rpc.error_details_pb2 import ErrorInfo  # type: ignore[import-untyped]
-from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from grpc import aio
 
-from authority.domain.reasons import Reason
 from capability_authority.client import CommitItem, Committed
 from capability_authority.offline import PrivateKey
 from capability_authority.v1.capability_service_pb2 import (
@@ -24,7 +21,7 @@ from tests.installation.processes import ServiceProcess
 from tests.installation.requests import commit_of, digests
 from tests.installation.storage import Storage
 from tests.installation.team import Ready, Team, all_of, team_at
-from tests.installation.wire import INTERNALS, LIMIT_EXCEEDED, MALFORMED, Wire, assert_bad_shape, wire_to
+from tests.installation.wire import LIMIT_EXCEEDED, MALFORMED, Wire, assert_bad_shape, refusal_in, wire_to
 
 RPC = "BatchCommitValidated"
 MIB = 1024 * 1024
@@ -45,18 +42,9 @@ async def sent(wire: Wire, batch: BatchCommitValidatedRequest, **how: Any) -> Ba
 def told(answer: BatchCommitValidatedResponse) -> list[str]:
     """What each commit is answered with: "committed", "replayed", or the reason and field or term of its refusal."""
     return [
-        _refusal(one.status) if one.HasField("status") else "replayed" if one.result.replayed else "committed"
+        refusal_in(one.status) if one.HasField("status") else "replayed" if one.result.replayed else "committed"
         for one in answer.outcomes
     ]
-
-
-def _refusal(status: Status) -> str:
-    info = ErrorInfo()
-    assert status.details[0].Unpack(info)
-    assert status.message == Reason[info.reason].value
-    shown = " ".join([status.message, *info.metadata.values()])
-    assert not [word for word in INTERNALS if word in shown], shown
-    return f"{info.reason} {info.metadata.get('field') or info.metadata.get('term', '')}".rstrip()
 
 
 async def ready_ones(team: Team, count: int) -> list[Ready]:

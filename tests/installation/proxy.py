@@ -11,6 +11,8 @@ from urllib.parse import urlsplit, urlunsplit
 _APPLICATION_NAME: Final = re.compile(rb"application_name\x00([^\x00]+)\x00")
 COMMIT: Final = "authority_commit"
 """How the service's committing connections name themselves to PostgreSQL."""
+ISSUE: Final = "authority_issue"
+"""And those that issue."""
 
 
 @dataclass(eq=False)

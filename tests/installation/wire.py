@@ -8,6 +8,8 @@ from typing import Any
 
 import grpc
 from google.protobuf.message import Message
+from google.rpc.error_details_pb2 import ErrorInfo  # type: ignore[import-untyped]
+from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 from grpc import aio
 
 from authority.domain.reasons import Reason
@@ -88,6 +90,16 @@ def assert_tells_nothing_internal(failure: Failure) -> None:
     told = " ".join([failure.message, *failure.info.metadata.values(), *(failure.violation or ())])
     assert not [word for word in INTERNALS if word in told], told
     assert len(failure.status.SerializeToString()) < 1024
+
+
+def refusal_in(status: Status) -> str:
+    """The reason of one item's status and the field or term that it names; nothing internal shows in it."""
+    info = ErrorInfo()
+    assert status.details[0].Unpack(info)
+    assert status.message == Reason[info.reason].value
+    shown = " ".join([status.message, *info.metadata.values()])
+    assert not [word for word in INTERNALS if word in shown], shown
+    return f"{info.reason} {info.metadata.get('field') or info.metadata.get('term', '')}".rstrip()
 
 
 def assert_bad_shape(failure: Failure, reason: str, field: str) -> None:

@@ -201,7 +201,10 @@ class CapabilityServicer(CapabilityServiceServicer):
         refusals = self._state.refused_items[item.commit_idempotency_key]
         if refusals:
             return capability_pb.IssueOutcome(status=refusals.popleft().status())
-        return capability_pb.IssueOutcome(result=await self.IssueCapability(item, context))
+        result = await self.IssueCapability(item, context)
+        if item.commit_idempotency_key in self._state.unreadable_items:
+            result.capability.payload = b"\xff"
+        return capability_pb.IssueOutcome(result=result)
 
     async def IssueCapability(
         self, request: capability_pb.IssueCapabilityRequest, context: Context

@@ -46,7 +46,9 @@ class State:
         self.records: dict[str, memory_pb.MemoryRecord] = {}
         self.outcome: types.DecisionOutcome.ValueType = types.DECISION_OUTCOME_ALLOW
         self.refused_items: defaultdict[str, deque[Refusal]] = defaultdict(deque)
-        """What the next commits under a key are refused for, inside a batch."""
+        """What the next commits and capabilities under a key are refused for, inside a batch."""
+        self.unreadable_items: set[str] = set()
+        """Capabilities under these keys come with a payload that is none, inside a batch."""
         self.dropped_outcomes = 0
         """How many outcomes a batch's answer lacks at its end."""
         self.stream_ends: deque[StreamEnd] = deque()

@@ -1,4 +1,4 @@
-"""Under synchronous replication no receipt is told of that a new primary might lack (case I18)."""
+"""Under synchronous replication nothing is told of that a new primary might lack (case I18)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -108,6 +108,30 @@ async def test_i18_a_commit_that_the_standby_may_lack_is_not_told_of(world: Worl
     # then it is answered once the standby has what was committed
     assert must(await second).replayed
     assert await world.counts() == all_are(1)
+
+
+async def test_i18_a_capability_that_the_standby_may_lack_is_not_told_of(world: World, superuser: Superuser) -> None:
+    ground = await world.allowed()
+    async with standby_away(superuser):
+        # given a capability whose issuing the server stops waiting for: it answers with success and a warning
+        first = asyncio.create_task(world.issue(ground, "k", request_id="r", within_s=1.0))
+        process = await waiting(superuser)
+        await superuser.execute("select pg_cancel_backend($1)", process)
+
+        # when it is asked for again, then that waits for the standby too; and when its caller's time is over, then no
+        # capability is told of
+        process = await waiting(superuser, other_than=process)
+        await asyncio.wait([first], timeout=1.0)
+        await superuser.execute("select pg_cancel_backend($1)", process)
+        assert await first == Refusal(Reason.DEPENDENCY_UNAVAILABLE)
+
+        # and when the same request comes again, which has nothing left to write, then it waits as well
+        second = asyncio.create_task(world.issue(ground, "k", request_id="r"))
+        await waiting(superuser, other_than=process)
+        assert not second.done()
+
+    # then it is answered once the standby has what was issued
+    assert must(await second).replayed
 
 
 async def test_waking_the_relay_waits_for_no_standby(url: str, superuser: Superuser) -> None:

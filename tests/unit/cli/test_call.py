@@ -164,6 +164,21 @@ def test_a_capability_is_for_its_caller_unless_it_says_otherwise(
     assert MessageToDict(request, preserving_proto_field_name=True) == {k: v for k, v in expected.items() if v}
 
 
+def test_each_capability_of_a_batch_is_for_its_caller_under_a_request_id_of_its_own(credentials: Path) -> None:
+    caller = Credentials.from_file(credentials)
+    given: dict[str, object] = {"requests": [{"request_id": "r"}, {"holder": OTHER}, {}]}
+    request = ParseDict(given, RPCS["BatchIssueCapabilities"].request_class())
+
+    fill_in(request, caller)
+
+    first, other, last = MessageToDict(request, preserving_proto_field_name=True)["requests"]
+    own = {"holder": OWN, "holder_key_id": caller.key_id, "audience": "a"}
+    assert first == own | {"request_id": "r"}
+    assert other == {"holder": OTHER, "audience": "a", "request_id": other["request_id"]}
+    assert last == own | {"request_id": last["request_id"]}
+    assert len({"", "r", other["request_id"], last["request_id"]}) == 4
+
+
 def test_json_that_is_no_text_is_refused(
     credentials: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

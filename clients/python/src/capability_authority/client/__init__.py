@@ -50,6 +50,7 @@ from capability_authority.client.errors import (
     Unavailable,
     UnknownReason,
 )
+from capability_authority.client.issue_items import IssueItem
 from capability_authority.client.presentations import CommitItem, StreamedCommit
 from capability_authority.client.retries import RetryPolicy
 from capability_authority.client.rpcs import UnknownRpc
@@ -95,6 +96,7 @@ __all__ = [
     "IdempotencyConflict",
     "InProgress",
     "InternalFault",
+    "IssueItem",
     "IssuedCapability",
     "IssuerUnknown",
     "KeyRevoked",

@@ -1,70 +1,25 @@
-"""Verbs of CapabilityService that get, judge and revoke capabilities, and tell the keys that sign them."""
+"""Verbs of CapabilityService that judge and revoke capabilities, and tell the keys that sign them."""
 
 from collections.abc import Iterable
-from datetime import UTC, timedelta
+from datetime import UTC
 from typing import Unpack
-from uuid import uuid4
 
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.content import Content
-from capability_authority.client.credentials import Reference
 from capability_authority.client.presentations import present, terms_of
-from capability_authority.client.times import duration_message
-from capability_authority.client.values import CapabilityVerdict, IssuedCapability, RevisionLike, Revocation
+from capability_authority.client.values import CapabilityVerdict, IssuedCapability, Revocation
 from capability_authority.client.words import word_of
 from capability_authority.offline import KeySet
 from capability_authority.v1 import capability_service_pb2 as pb
 from capability_authority.v1.errors_pb2 import ErrorReason
 from capability_authority.v1.statements_pb2 import SignedStatement
-from capability_authority.v1.types_pb2 import PrincipalRef
 
 __all__ = ["CapabilityVerbs"]
 
 
 class CapabilityVerbs(Connection):
-    """Capabilities, and the key set."""
-
-    async def issue(  # noqa: PLR0913  # every term that the caller chooses by its name
-        self,
-        proposal: RevisionLike,
-        *,
-        validation_receipt: SignedStatement,
-        decision_receipt: SignedStatement,
-        holder: Reference | None = None,
-        holder_key_id: str | None = None,
-        audience: str | None = None,
-        commit_idempotency_key: str | None = None,
-        lifetime: timedelta | None = None,
-        request_id: str = "",
-        **options: Unpack[CallOptions],
-    ) -> IssuedCapability:
-        """Get the right to commit exactly this revision once.
-
-        The holder is the caller, with the key of its credentials, unless named otherwise. `commit_idempotency_key` is
-        the only key under which it can be committed; one is made up when None, and the result has it. `lifetime` is
-        from 1 second to 24 hours, 15 minutes when None. Asked again for the same holder, key and content: the same one;
-        once it was revoked, a request id that was used before is `Revoked`, and a new one gets a new capability.
-
-        Raises `AuthorityError`: `NotAllowed`, `NotValidated`, `ApprovalRequired`, `PolicyDenied`, `Expired`, `Revoked`,
-        `IdempotencyConflict`, `AlreadyCommitted`.
-        """
-        holder = self.credentials.principal if holder is None else holder
-        request = pb.IssueCapabilityRequest(
-            request_id=request_id,
-            proposal_id=proposal.proposal_id,
-            proposal_revision=proposal.revision,
-            holder=PrincipalRef(namespace=holder.namespace, id=holder.id),
-            holder_key_id=self.credentials.key_id if holder_key_id is None else holder_key_id,
-            audience=self.credentials.audience if audience is None else audience,
-            commit_idempotency_key=str(uuid4()) if commit_idempotency_key is None else commit_idempotency_key,
-            validation_receipt=validation_receipt,
-            decision_receipt=decision_receipt,
-            lifetime=duration_message(lifetime),
-        )
-        response = await self._send(request, pb.IssueCapabilityResponse, **options)
-        statement, terms = terms_of(response.capability)
-        return IssuedCapability(statement, terms, response.replayed)
+    """What became of capabilities, and the key set."""
 
     async def verify(
         self,
