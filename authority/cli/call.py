@@ -20,7 +20,6 @@ from authority.cli.tables import table
 from capability_authority.client import AuthorityError, CapabilityAuthority, PlaintextRefused, UnknownRpc
 from capability_authority.client.credentials import Credentials, Reference
 from capability_authority.client.rpcs import RPCS, Rpc, rpc_named
-from capability_authority.v1.capability_service_pb2 import BatchIssueCapabilitiesRequest
 
 _MOST_BYTES: Final = 8 * 1024 * 1024
 """Of JSON: a request has at most 4 MiB, and base64 is a third longer."""
@@ -116,8 +115,8 @@ def _why_not(rpc: Rpc, text: str, error: Exception) -> str:
 
 def fill_in(request: Message, caller: Credentials) -> None:
     """Whoever asks for a capability and names no holder means to commit with it; so does each item of a batch."""
-    if isinstance(request, BatchIssueCapabilitiesRequest):
-        for item in request.requests:
+    if "requests" in request.DESCRIPTOR.fields_by_name:
+        for item in request.requests:  # type: ignore[attr-defined] # the generated type, which this room does not see
             item.request_id = item.request_id or str(uuid4())
             fill_in(item, caller)
         return
