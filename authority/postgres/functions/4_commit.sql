@@ -9,8 +9,9 @@
 -- after the lock is had.
 --
 -- Every lookup is lateral and limited: for each plan one probe of an index, whatever the planner believes of sizes. Plain
--- joins, planned while tables were small, read all of a tenant for each plan. Which plans are in a result is asked by
--- `in`, which is hashed.
+-- joins, planned while tables were small, read all of a tenant for each plan. Where several indexes begin with the tenant
+-- it seeks, by `between x and x` in the order of the index that is meant: an empty table that fills faster than it is
+-- analysed would be read by any of them. Which plans are in a result is asked by `in`, which is hashed.
 --
 -- In the judgement (2 and 3): a asked plan, own the receipt under its key, h proposal head, q proposal revision,
 -- c capability, v validation receipt, d decision receipt, n memory namespace, hk holder key, k issuer key,
@@ -81,8 +82,8 @@ begin
     select l.tenant, l.capability_id from wanted w
     cross join lateral (
       select c.tenant, c.capability_id from capability c
-      where c.tenant = w.tenant and c.capability_id = w.capability_id
-      for update skip locked) l)
+      where c.tenant = w.tenant and c.capability_id between w.capability_id and w.capability_id
+      order by c.capability_id limit 1 for update skip locked) l)
   select array_agg(
     (p.tenant, p.capability_id) in (select l.tenant, l.capability_id from locked l) order by p.ordinality)
   into capability_locked
@@ -148,7 +149,9 @@ begin
     from asked a
     left join lateral (
       select o.receipt_id, o.fingerprint from commit_receipt o
-      where o.tenant = a.tenant and o.holder = a.holder and o.idempotency_key = a.idempotency_key limit 1) own on true
+      where o.tenant = a.tenant
+        and (o.holder, o.idempotency_key) between (a.holder, a.idempotency_key) and (a.holder, a.idempotency_key)
+      order by o.holder, o.idempotency_key limit 1) own on true
     left join lateral (
       select o.proposal_id, o.current_revision, o.state, o.receipt_id from proposal_head o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id limit 1) h on true
@@ -157,12 +160,14 @@ begin
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q on true
     left join lateral (
       select o.capability_id, o.digest, o.key_id, o.state, o.not_before_time, o.expire_time from capability o
-      where o.tenant = a.tenant and o.capability_id = a.capability_id limit 1) c on true
+      where o.tenant = a.tenant and o.capability_id between a.capability_id and a.capability_id
+      order by o.capability_id limit 1) c on true
     left join lateral (
       select o.digest, o.key_id, o.validator_profile, o.validator_profile_version, o.outcome, o.expire_time
       from validation_receipt o
-      where o.tenant = a.tenant and o.digest = a.validation_digest
-        and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) v on true
+      where o.tenant = a.tenant and o.digest between a.validation_digest and a.validation_digest
+        and o.proposal_id = a.proposal_id and o.revision = a.revision
+      order by o.digest limit 1) v on true
     left join lateral (
       select o.digest, o.key_id, o.policy_version, o.outcome, o.sequence, o.expire_time
       from decision_receipt o
@@ -306,17 +311,20 @@ begin
     from unnest(plans) with ordinality p
     left join lateral (
       select o.receipt_id, o.fingerprint from commit_receipt o
-      where not won[p.ordinality]
-        and o.tenant = p.tenant and o.holder = p.holder and o.idempotency_key = p.idempotency_key limit 1) own on true
+      where not won[p.ordinality] and o.tenant = p.tenant
+        and (o.holder, o.idempotency_key) between (p.holder, p.idempotency_key) and (p.holder, p.idempotency_key)
+      order by o.holder, o.idempotency_key limit 1) own on true
     left join lateral (
       select o.receipt_id from commit_receipt o
-      where not won[p.ordinality] and o.tenant = p.tenant and o.proposal_id = p.proposal_id limit 1) other on true)
+      where not won[p.ordinality] and o.tenant = p.tenant and o.proposal_id between p.proposal_id and p.proposal_id
+      order by o.proposal_id limit 1) other on true)
   select a.ordinality, a.outcome, a.reason, a.term, a.settled, r.record_id, r.fingerprint, r.payload_type, r.payload,
     r.key_id, r.signature
   from answered a
   left join lateral (
     select o.record_id, o.fingerprint, o.payload_type, o.payload, o.key_id, o.signature from commit_receipt o
-    where not a.has_won and o.tenant = a.tenant and o.receipt_id = a.settled limit 1) r on true
+    where not a.has_won and o.tenant = a.tenant and o.receipt_id between a.settled and a.settled
+    order by o.receipt_id limit 1) r on true
   order by a.ordinality;
 end $$;
 
