@@ -348,6 +348,25 @@ async def test_f01_f02_what_goes_wrong_with_an_item_is_its_own_outcome(fault: Ba
     assert "SECRET" not in str(logs)
 
 
+async def test_f01_an_answer_that_cannot_be_told_ends_the_stream_and_not_in_silence() -> None:
+    # Given a use case with a defect: what it answers with is no answer
+    async def commit(request: CommitRequest | Refusal) -> Any:
+        return object() if isinstance(request, Refusal) else SETTLED
+
+    with capture_logs() as logs:
+        async with running(use_cases(commit_item=commit)) as service:
+            stream = service.stream()
+            await stream.send(item(1))
+            answered = await stream.outcome()
+            await stream.send(b"\x08\x07")
+            failure = await stream.fails()
+
+    # Then its caller learns that there was one, under which id the log has it
+    assert answered
+    assert (failure.reason, dict(failure.info.metadata)) == ("INTERNAL", {"incident_id": INCIDENT})
+    assert [entry["incident_id"] for entry in logs if "incident_id" in entry] == [INCIDENT]
+
+
 async def test_f04_an_item_has_the_servers_cap_or_what_is_left_of_the_call() -> None:
     committing = Committing()
     async with running(use_cases(commit_item=committing)) as service:

@@ -23,6 +23,7 @@ Item = TypeVar("Item", bound=BatchItem)
 STREAM_WINDOW: Final = 256
 """As many as the authority reads before it has answered the first of them (semantics §10)."""
 _CAUTION_S: Final = 0.1
+_CLOSES_WITHIN_S: Final = 1.0
 _WINDOW_BYTES: Final = 16 * 1024 * 1024
 """Of requests that are not settled: no more are taken while there are so many."""
 
@@ -90,7 +91,8 @@ class StreamedItems(Generic[Item]):
         Raises, once every item that was taken has come out: what the source raised, or the `AuthorityError` with which
         the authority refused the stream itself.
         """
-        main = [self._begin(work) for work in (self._take(), self._serve(), self._mind_the_time())]
+        serving = self._begin(self._serve())
+        main = [serving, self._begin(self._take()), self._begin(self._mind_the_time())]
         try:
             while not self._is_over or self._settled:
                 while self._settled:
@@ -99,6 +101,8 @@ class StreamedItems(Generic[Item]):
                 await self._change(lambda: bool(self._settled) or self._is_over or any(map(_has_failed, main)))
                 for task in filter(_has_failed, main):
                     task.result()
+            # The last stream ends in order, unless that takes its time.
+            await asyncio.wait([serving], timeout=_CLOSES_WITHIN_S)
         finally:
             for task in self._tasks:
                 task.cancel()
