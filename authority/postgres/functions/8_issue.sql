@@ -218,19 +218,20 @@ begin
       from claim c
       order by c.tenant, c.holder, c.idempotency_key
       on conflict do nothing
-      returning capability.tenant, capability.capability_id),
-    audit as (
-      insert into audit_event (
-        tenant, kind, actor, subject, previous_state, next_state, costs, correlation_id, trace_id, create_time)
-      select c.tenant, 'capability.issue', c.principal, c.capability_id::text, '', 'issued', '[]'::jsonb,
-        c.correlation_id, '', judged_at
-      from claim c
-      where (c.tenant, c.capability_id) in (select w.tenant, w.capability_id from claimed w))
+      returning capability.tenant, capability.capability_id)
+    -- Asked by `in` and as a value, which is hashed; as a condition it would be a join, which is quadratic here.
     select array_agg(
       o.ordinality in (select c.ordinality from claim c) -- one offer may be given twice
         and (o.tenant, o.capability_id) in (select w.tenant, w.capability_id from claimed w) order by o.ordinality)
     into won
     from unnest(offers) with ordinality o;
+
+    insert into audit_event (
+      tenant, kind, actor, subject, previous_state, next_state, costs, correlation_id, trace_id, create_time)
+    select o.tenant, 'capability.issue', o.principal, o.capability_id::text, '', 'issued', '[]'::jsonb,
+      o.correlation_id, '', judged_at
+    from unnest(offers) with ordinality o
+    where won[o.ordinality];
 
     -- A key that was committed, or issued for something else, since we looked stands for that; no constraint says so.
     perform 1

@@ -49,26 +49,25 @@ async def asked_once(call: IssueCall, offers: Sequence[Offer]) -> list[Outcome]:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What batches are made of: capabilities to make others like, one of a proposal that was committed."""
+    """What batches are made of: capabilities to make others like, one of them consumed and one revoked."""
 
     free: Sequence[Issued]
     committed: Issued
+    revoked: Issued
 
     def offers(self, world: World, dice: random.Random, round_: int) -> list[Offer]:
         """A batch in which request ids, keys and meanings meet in every way."""
 
         def one() -> Offer:
+            refused = dice.random() < 0.2
+            verdict = Refusal(dice.choice([Reason.POLICY_DENIED, Reason.NOT_VALIDATED])) if refused else None
+            if dice.random() < 0.1:
+                key = self.revoked.capability.terms.commit_idempotency_key
+                return offer_of(world, self.revoked, key, f"batch-{dice.randrange(3)}", verdict=verdict)
             example = dice.choice([*self.free, self.committed])
-            key = dice.choice(
-                [
-                    f"a-{round_}",
-                    f"b-{round_}",
-                    f"c-{round_ // 4}",
-                    self.committed.capability.terms.commit_idempotency_key,
-                ]
-            )
+            settled = self.committed.capability.terms.commit_idempotency_key
+            key = dice.choice([f"a-{round_}", f"b-{round_}", f"c-{round_ // 4}", settled])
             request_id = f"batch-{dice.randrange(5)}-{round_ // 3}"
-            verdict = Refusal(Reason.POLICY_DENIED) if dice.random() < 0.2 else None
             return offer_of(world, example, key, request_id, verdict=verdict, meaning=str(verdict))
 
         return [one() for _ in range(dice.randint(1, MOST))]
@@ -76,17 +75,20 @@ class Ground:
 
 async def ground_of(world: World) -> Ground:
     committed, _ = await world.committed(key="done")
-    return Ground([await world.issued() for _ in range(3)], committed)
+    revoked = await world.issued(key="revoked")
+    must(await world.revoke(revoked))
+    return Ground([await world.issued() for _ in range(3)], committed, revoked)
 
 
 async def dicts_like(world: World, ground: Ground) -> InProcessCapabilities:
     """Dicts that hold what the database does."""
     tables, tenant = Tables(), world.tenant
-    for issued in (*ground.free, ground.committed):
+    for issued in (*ground.free, ground.committed, ground.revoked):
         terms = issued.capability.terms
         tables.heads[tenant, terms.proposal_id] = Head(1, ProposalState.VALIDATED)
         claim = world.plan(issued).claim
-        tables.capabilities[tenant, terms.capability_id] = KeptCapability(issued.capability, claim, "issued")
+        state = "revoked" if issued is ground.revoked else "issued"
+        tables.capabilities[tenant, terms.capability_id] = KeptCapability(issued.capability, claim, state)
     terms = ground.committed.capability.terms
     stored = must(await world.commit(ground.committed)).receipt
     claim = world.plan(ground.committed).claim
@@ -116,7 +118,7 @@ async def test_i17_a_batch_is_answered_as_if_one_were_asked_after_the_other(
             tuple(answer.facts) if isinstance(answer, Refusal) else getattr(answer, "replayed", None)
             for answer in expected
         }
-    assert kinds == {True, False, (), ("field",), ("receipt_id",)}
+    assert kinds == {True, False, (), ("field",), ("receipt_id",), ("field", "problem")}
 
     # and so is what was kept: the request ids that were used, and one live capability for each key
     used = await superuser.fetch(
