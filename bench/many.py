@@ -43,7 +43,7 @@ def measure_many(stage: Stage) -> Iterator[Figure]:
     """Rounds of pgbench and of commits in turn, so that all see the same machine."""
     rounds: list[_Round] = []
     with _load(stage, list(_WAYS)) as load:
-        pgbench = Pgbench(stage.installation, stage.groups, _transactions(stage) * stage.options.rounds * 2)
+        pgbench = _pgbench(stage)
         database = DatabaseWindow(stage.installation.admin_url)
         for _ in range(stage.options.rounds):
             ran = {number: _run_pgbench(stage, pgbench, number) for number in _PGBENCH_CLIENTS}
@@ -101,6 +101,15 @@ def _commit_streams(stage: Stage, load: Clients) -> Round:
 
 
 _WAYS: Final[Mapping[str, _Commit]] = MappingProxyType({"batch": _commit_batches, "stream": _commit_streams})
+
+
+def _pgbench(stage: Stage) -> Pgbench:
+    """With rows enough, and warmed up as the service is: statistics tell of what it has written before."""
+    rows = _transactions(stage) * (stage.options.rounds * len(_PGBENCH_CLIENTS) + 1)
+    pgbench = Pgbench(stage.installation, stage.groups, rows)
+    _run_pgbench(stage, pgbench, _PGBENCH_CLIENTS[0])
+    settle(stage.installation.admin_url)
+    return pgbench
 
 
 def _run_pgbench(stage: Stage, pgbench: Pgbench, number: int) -> Round:
