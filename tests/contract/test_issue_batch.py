@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import pytest
+
 from authority.domain import limits
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal, malformed
 from authority.domain.statement import Statement
-from authority.usecases.ports import IssuedCapability
+from authority.usecases.ports import DependencyUnavailable, IssuedCapability
 from tests.world.world import PERMIT_ALL, Allowed, Issued, World, all_are, must, reason_of
 
 OTHER_REQUEST = Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "request_id"})
@@ -212,6 +214,22 @@ async def test_i12_a_changed_policy_refuses_new_ones_and_not_those_that_live(wor
     await world.authority.store.administration.activate_policy(world.tenant, namespace, version, world.now())
     answers = must(await world.issue_batch([world.terms(ground, "live"), world.terms(ground, "new")]))
     assert answers == [IssuedCapability(live.capability, replayed=True), Refusal(Reason.POLICY_DENIED)]
+
+
+async def test_what_nobody_here_can_sign_is_unavailable_for_each(world: World) -> None:
+    # given an authority whose one key for capabilities is revoked
+    ground = await world.allowed()
+    live = must(await world.issue(ground, "live"))
+    administration = world.authority.store.administration
+    await administration.revoke_issuer_key(live.capability.statement.key_id, None, world.now())
+    await world.authority.learn_keys()
+    # when capabilities are asked for, then each may be asked for again, and what is refused anyway is refused
+    about_nothing = replace(ground.revision, proposal_id=world.authority.ids.new())
+    absent = replace(ground, proposal=replace(ground.proposal, revision=about_nothing))
+    answers = must(await world.issue_batch([world.terms(ground, "new"), world.terms(absent, "nothing")]))
+    assert [reason_of(answer) for answer in answers] == [Reason.DEPENDENCY_UNAVAILABLE, Reason.NOT_FOUND]
+    with pytest.raises(DependencyUnavailable):
+        await world.issue(ground, "new")
 
 
 async def test_five_hundred_and_twelve_go_in_one_call(world: World) -> None:

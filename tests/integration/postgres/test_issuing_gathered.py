@@ -17,7 +17,7 @@ from authority.postgres.gathering import GatheringSettings
 from authority.usecases.ports import IssuedCapability, Offer
 from tests.integration.postgres.forwarder import Forwarder
 from tests.integration.postgres.offers import offer_of
-from tests.integration.postgres.superuser import Superuser, gate, until
+from tests.integration.postgres.superuser import Superuser, gate, trigger, until
 from tests.world.authority import Authority
 from tests.world.stores import ANY_CLOCK_MS, connected, postgres_store
 from tests.world.world import Issued, World, must, reason_of, soon
@@ -125,6 +125,21 @@ async def test_an_offer_that_cannot_be_stored_is_set_apart_and_the_others_are_is
     # and it uses up neither its key nor its request id
     assert await live_under(superuser, world, "key-13") == []
     assert isinstance(await issued_by(capabilities, replace(many[13], offered=opened)), IssuedCapability)
+
+
+async def test_f01_one_of_a_batch_that_cannot_be_stored_is_a_fault_of_its_own(
+    world: World, superuser: Superuser
+) -> None:
+    # given a batch of which a constraint refuses one
+    ground = await world.allowed()
+    batch = [world.terms(ground, f"key-{number}") for number in range(5)]
+    refuse = "if new.idempotency_key = 'key-3' then raise exception using errcode = '23514'; end if;"
+    async with trigger(superuser, "capability", refuse):
+        answers = must(await world.issue_batch(batch))
+    # then its caller learns of it that there was a defect, and the others are issued
+    assert [reason_of(answer) for answer in answers] == [None, None, None, Reason.INTERNAL, None]
+    # and it comes about once it can
+    assert [must(answer).replayed for answer in must(await world.issue_batch(batch))] == [True, True, True, False, True]
 
 
 async def test_what_cannot_wait_any_more_is_refused_early(
