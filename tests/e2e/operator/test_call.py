@@ -65,3 +65,24 @@ def test_a_capability_without_a_holder_is_its_callers(run: Run, data: Path) -> N
     assert first["revoke_time"] == again["revoke_time"]
     refused = called(run, "RevokeCapability", "agent", named)
     assert (refused.code, "NOT_FOUND" in refused.err) == (1, True)
+
+
+def test_many_capabilities_are_asked_for_by_hand_each_with_an_answer_of_its_own(run: Run) -> None:
+    # Given a proposal that was validated and allowed
+    proposal = proposed(run, "Zm9yIG1hbnk=")
+    question = {"proposal_id": proposal["proposal_id"], "proposal_revision": 1}
+    validation = called(run, "ValidateProposal", "user", proposal).document["validation_receipt"]
+    decision = called(run, "EvaluatePolicy", "service", question).document["decision_receipt"]
+    good = {**question, "validation_receipt": validation, "decision_receipt": decision}
+    requests = [{**good, "commit_idempotency_key": key} for key in ("many-1", "", "many-1")]
+
+    # When capabilities are asked for without a word on who may use them, and one without a commit key
+    answer = called(run, "BatchIssueCapabilities", "service", {"requests": requests})
+
+    # Then each has what it would have had alone
+    assert (answer.code, answer.err) == (0, "")
+    first, refused, twin = answer.document["outcomes"]
+    assert twin["result"]["capability"] == first["result"]["capability"]
+    assert (first["result"].get("replayed", False), twin["result"]["replayed"]) == (False, True)
+    info = refused["status"]["details"][0]
+    assert (info["reason"], info["metadata"]["field"]) == ("MALFORMED", "commit_idempotency_key")
