@@ -56,14 +56,15 @@ class Committing(Proposing):
         self, ground: Ground, key: str, holder: Person, by: Person, lifetime_ms: int, request_id: str = ""
     ) -> Held | None:
         """A new capability; None for a refusal, and for one that is live already."""
-        foretold = self.foretelling.of_issue(ground, key, holder, by)
         request_id = request_id or self.request_id()
+        foretold = self.foretelling.of_issue(ground, key, holder, by, request_id)
         answer = await self.world.issue(
             ground.allowed, key, holder=holder, by=by, request_id=request_id, lifetime_ms=lifetime_ms
         )
         if isinstance(foretold, Reason) or isinstance(answer, Refusal):
             self.agree("issue", foretold, reason_of(answer))
             return None
+        self.notes.answered[by.ref, request_id] = key
         if foretold:
             self.agree(
                 "a capability that lives", (foretold.issued.capability, True), (answer.capability, answer.replayed)
@@ -82,7 +83,7 @@ class Committing(Proposing):
             presentation = held.issued.presentation
             foretold = self.foretelling.of_commit(held, held.holder, presentation)
             if foretold:
-                await self._see(held, presentation, foretold, await self.world.commit(held.issued))
+                await self.see(held, presentation, foretold, await self.world.commit(held.issued))
 
     async def committed_amid_crash(self, held: Held, at: str) -> None:
         """The process dies during CommitValidated, unless it knew the answer without the database."""
@@ -91,17 +92,17 @@ class Committing(Proposing):
         try:
             answer = await self.world.commit(held.issued)
         except ServiceDied:
-            await self._recover(held, foretold, landed=at == AFTER)
+            self.leave_lease(held)
+            await self.recovered([(held, foretold)], landed=at == AFTER)
         else:
             self.stage.mortal.dies = ""
-            await self._see(held, held.issued.presentation, foretold, answer)
+            await self.see(held, held.issued.presentation, foretold, answer)
 
     async def looked(self, held: Held) -> None:
         """Whoever looks changes nothing, and is told what there is."""
         await self._verify_only(held)
-        settled = self.notes.committed.get(held.ground.revision[0])
-        if settled and settled.held.capability_id == held.capability_id:
-            await self._read(held, settled.receipt)
+        if self.notes.is_consumed(held):
+            await self._read(held, self.notes.committed[held.ground.revision[0]].receipt)
 
     async def committed(self, held: Held, by: Person, **presented: Unpack[Presented]) -> None:
         """CommitValidated, with whatever is presented in place of what is bound."""
@@ -110,15 +111,16 @@ class Committing(Proposing):
         if by.principal.tenant == self.world.tenant:
             await self.knock(by)
         answer = await self.world.commit(held.issued, by=by, **presented)
-        await self._see(held, presentation, foretold, answer)
+        await self.see(held, presentation, foretold, answer)
 
-    async def _see(
+    async def see(
         self,
         held: Held,
         presentation: Presentation,
         foretold: Reason | StoredReceipt | None,
         answer: CommitAnswer | Refusal,
     ) -> None:
+        """Holds the answer to a commit against what was foretold, and notes what was settled."""
         if isinstance(foretold, Reason) or isinstance(answer, Refusal):
             self.agree("commit", foretold, reason_of(answer))
             assert isinstance(answer, Refusal)
@@ -142,21 +144,30 @@ class Committing(Proposing):
             terms = ("content_digest", "media_type", "evidence_digests", "commit_idempotency_key")
             differing = [term for term in terms if getattr(bound, term) != getattr(presentation, term)]
             self.agree("the term", differing[0], refusal.facts.get("term"))
+        if refusal.reason is Reason.ALREADY_COMMITTED:
+            settled_by = self.notes.committed[held.ground.revision[0]].receipt.receipt_id
+            self.agree("the receipt that was first", settled_by, refusal.facts.get("receipt_id"))
 
-    async def _recover(self, held: Held, foretold: Reason | StoredReceipt | None, *, landed: bool) -> None:
-        """A new process begins; what was acknowledged to nobody is there, or is not, as a whole."""
-        presentation, claim = held.issued.presentation, (held.holder.ref, held.key)
+    def leave_lease(self, held: Held) -> None:
+        """The process dies while its commit runs: whatever lease it took stays."""
+        presentation = held.issued.presentation
         if self.foretelling.takes_lease(held, presentation):
-            self.notes.running[claim] = (fingerprint(held.ground.allowed.proposal, presentation), self.world.now())
+            running = fingerprint(held.ground.allowed.proposal, presentation)
+            self.notes.running[held.claim] = (running, self.world.now())
+
+    async def recovered(self, dying: list[tuple[Held, Reason | StoredReceipt | None]], *, landed: bool) -> None:
+        """A new process begins; what was acknowledged to nobody is there, or is not, as a whole."""
         await self.stage.crash()
         self.notes.learn_keys()
-        found = await self.world.authority.do.get_receipt(held.holder.calls(), ReceiptQuery("", "", held.key))
-        if foretold is None and landed:
-            self.notes.settle(held, must(found).receipt)
-        elif isinstance(foretold, StoredReceipt):
-            self.agree("the receipt after a crash", foretold, must(found).receipt)
-        elif claim not in self.notes.settled:
-            self.agree("the receipt after a crash", Reason.NOT_FOUND, reason_of(found))
+        for held, foretold in dying:
+            found = await self.world.authority.do.get_receipt(held.holder.calls(), ReceiptQuery("", "", held.key))
+            if foretold is None and landed:
+                self.agree("the receipt after a crash", None, reason_of(found))
+                self.notes.settle(held, must(found).receipt)
+            elif isinstance(foretold, StoredReceipt):
+                self.agree("the receipt after a crash", foretold, must(found).receipt)
+            elif held.claim not in self.notes.settled:
+                self.agree("the receipt after a crash", Reason.NOT_FOUND, reason_of(found))
 
     async def _verify_only(self, held: Held) -> None:
         presentation = held.issued.presentation
@@ -166,9 +177,8 @@ class Committing(Proposing):
             )
         )
         self.agree("a look", self.foretelling.of_look(held, presentation), reason_of(verdict.refusal))
-        settled = self.notes.committed.get(held.ground.revision[0])
-        consumed = settled is not None and settled.held.capability_id == held.capability_id
-        told = settled.receipt.receipt_id if settled and consumed and held.signer not in self.notes.known else ""
+        tells = self.notes.is_consumed(held) and held.signer not in self.notes.known
+        told = self.notes.committed[held.ground.revision[0]].receipt.receipt_id if tells else ""
         self.agree("the receipt that a look tells of", told, verdict.receipt_id)
 
     async def _read(self, held: Held, receipt: StoredReceipt) -> None:

@@ -12,6 +12,7 @@ from authority.domain.plan import StoredReceipt
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.statement import KeyPurpose
+from authority.usecases.ports import RevokedCapability
 from tests.model.notes import Claim, Fingerprint, Ground, Held, Notes, Revision, Verdict, fingerprint, revision_of
 from tests.world.clock import SetClock
 from tests.world.world import Person
@@ -112,8 +113,8 @@ class Foretelling:
 
     # --- capabilities ------------------------------------------------------------------------------------------------
 
-    def of_issue(self, ground: Ground, key: str, holder: Person, by: Person) -> Reason | Held | None:
-        """IssueCapability; a live capability is answered again."""
+    def of_issue(self, ground: Ground, key: str, holder: Person, by: Person, request_id: str) -> Reason | Held | None:
+        """IssueCapability; a live capability is answered again, and no retry undoes a revocation."""
         may = by.ref == holder.ref or Right.ISSUE in by.principal.rights
         if not may or {str(holder.ref), holder.key_id} & self.notes.withdrawn:
             return Reason.NOT_ALLOWED
@@ -122,13 +123,15 @@ class Foretelling:
             return Reason.IDEMPOTENCY_CONFLICT
         if claim in self.notes.settled:
             return Reason.ALREADY_COMMITTED
-        return self._live(claim) or self._against_issuing(ground, holder)
+        undoes = (by.ref, request_id) in self.notes.answered and self.notes.was_revoked(claim)
+        return self._live(claim) or self._against_issuing(ground, holder, undoes=undoes)
 
     def _live(self, claim: Claim) -> Held | None:
         held = self.notes.live.get(claim)
-        return held if held and self.clock.now() < held.expire else None
+        lives = held and self.clock.now() < held.expire and held.capability_id not in self.notes.revoked
+        return held if lives else None
 
-    def _against_issuing(self, ground: Ground, holder: Person) -> Reason | None:
+    def _against_issuing(self, ground: Ground, holder: Person, *, undoes: bool) -> Reason | None:
         decision = ground.allowed.decision.receipt
         return upper(
             {
@@ -136,15 +139,30 @@ class Foretelling:
                 Reason.BINDING_MISMATCH: decision.holder != holder.ref,
                 Reason.POLICY_DENIED: ground.policy != self.notes.policy or ground.outcome is DecisionOutcome.DENY,
                 Reason.EXPIRED: self.clock.now() >= ground.expire,
+                Reason.REVOKED: undoes,
                 Reason.NOT_VALIDATED: not self._stands(ground),
                 Reason.APPROVAL_REQUIRED: ground.outcome is DecisionOutcome.REQUIRE_APPROVAL,
                 Reason.ALREADY_COMMITTED: ground.revision[0] in self.notes.committed,
             }
         )
 
+    def of_revocation(self, held: Held, by: Person, request_id: str) -> Reason | RevokedCapability:
+        """RevokeCapability: for ever, unless it was committed; what is nobody's business is not there."""
+        everybodys = by.principal.kind is PrincipalKind.ADMIN or Right.ISSUE in by.principal.rights
+        at_home = by.principal.tenant == held.holder.principal.tenant
+        if not at_home or not (everybodys or by.ref == held.holder.ref):
+            return Reason.NOT_FOUND
+        if self.notes.answered.get((by.ref, request_id), held.capability_id) != held.capability_id:
+            return Reason.IDEMPOTENCY_CONFLICT
+        if self.notes.is_consumed(held):
+            return Reason.ALREADY_COMMITTED
+        first = self.notes.revoked.get(held.capability_id)
+        return RevokedCapability(self.clock.now() if first is None else first, replayed=first is not None)
+
     def of_look(self, held: Held, presentation: Presentation) -> Reason | None:
-        """VerifyCapability: the capability's own terms, by the keys that this process knows."""
-        return upper(self._carried(held, presentation))
+        """VerifyCapability: the capability's own terms by the keys that this process knows, and its revocation."""
+        carried = self._carried(held, presentation)
+        return upper(carried | {Reason.REVOKED: held.capability_id in self.notes.revoked})
 
     def of_commit(self, held: Held, by: Person, presentation: Presentation) -> Reason | StoredReceipt | None:
         """CommitValidated; what was settled is answered with its first receipt."""
@@ -201,7 +219,7 @@ class Foretelling:
             Reason.KEY_REVOKED: bool(keys & withdrawn),
             Reason.POLICY_DENIED: ground.policy != self.notes.policy,
             Reason.EXPIRED: self.clock.now() >= min(held.expire, ground.expire),
-            Reason.REVOKED: str(held.holder.ref) in withdrawn or buried,
+            Reason.REVOKED: str(held.holder.ref) in withdrawn or buried or held.capability_id in self.notes.revoked,
             Reason.NOT_VALIDATED: not self._stands(ground),
             Reason.APPROVAL_REQUIRED: bool(ground.approval) and not self._approved(ground),
             Reason.ALREADY_COMMITTED: ground.revision[0] in self.notes.committed,

@@ -7,11 +7,12 @@ attestation that comes along, for exactly the content of its record. After every
 capabilities that may not commit any more are presented at once.
 """
 
+import inspect
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, MultipleResults, initialize, invariant, multiple, rule
+from hypothesis.stateful import RULE_MARKER, Bundle, MultipleResults, initialize, invariant, multiple, rule
 
 from authority.domain.decision import ApprovalVerdict
 from authority.domain.identity import PrincipalKind
@@ -38,6 +39,8 @@ Base: TypeAlias = StoredProposal | Held
 HANDS = st.one_of(HOLDERS, CAPABILITIES)
 Hands: TypeAlias = Person | Held
 """A holder, or whoever holds a capability."""
+Whoever: TypeAlias = Hands | PrincipalKind
+"""One of them, or the one person of a kind."""
 
 Made = TypeVar("Made")
 
@@ -46,14 +49,21 @@ FACTS = st.sampled_from([b'"tea"', b'"rice"', b'"salt"', b'"rain"', b'"wind"', b
 PROPOSERS = st.sampled_from([PrincipalKind.AGENT, PrincipalKind.USER])
 HOLDING = st.sampled_from([PrincipalKind.SERVICE, PrincipalKind.USER])
 ISSUERS = st.sampled_from([PrincipalKind.ADMIN, PrincipalKind.AGENT])
+WHOEVER = st.sampled_from([PrincipalKind.ADMIN, PrincipalKind.AGENT])
+ORDERS = st.sampled_from([-1, 1, 0])
+RARELY = st.sampled_from([False, False, False, True])
 KEYS = st.sampled_from(["k1", "k2", "k3", "k4"])
 SPANS = st.sampled_from([HOUR, DAY - 20 * MINUTE, SECOND])
+# The first of what is drawn from comes most often: what is worth trying stands there.
+MOSTLY = st.sampled_from([True, False])
+ONE_OR_TWO = st.sampled_from([1, 2])
+TWO_OR_ONE = st.sampled_from([2, 1])
 WAYS = st.builds(
     Way,
-    revisions=st.integers(1, 2),
-    brief=st.booleans(),
+    revisions=ONE_OR_TWO,
+    brief=MOSTLY,
     pause_ms=st.sampled_from([0, 30 * MINUTE]),
-    keys=st.integers(1, 2),
+    keys=TWO_OR_ONE,
     lifetime_ms=st.sampled_from([DAY, 15 * MINUTE]),
 )
 ROTATIONS = st.builds(
@@ -69,6 +79,8 @@ OTHER_TERMS: dict[str, Presented] = {
     "evidence_digests": {"evidence_digests": EVIDENCE[::-1]},
     "commit_idempotency_key": {},
 }
+ALTERED: list[Presented] = [{}, {}, {}, OTHER_TERMS["content_digest"], {"commit_idempotency_key": "k1"}]
+"""Mostly exactly what is bound."""
 ELSEWHERE = TenantRef("test", "elsewhere")
 
 
@@ -101,18 +113,24 @@ class CommitMachine(Withdrawing):
         await self.validated(_proposal(of), retry=retry)
         await self.nothing_gets_through()
 
-    @rule(of=BASES, verdict=st.sampled_from(ApprovalVerdict), retry=st.booleans())
+    @rule(of=BASES, verdict=st.sampled_from(ApprovalVerdict), retry=st.booleans(), validated=MOSTLY)
     @played
-    async def review(self, of: Base, verdict: ApprovalVerdict, *, retry: bool) -> None:
+    async def review(self, of: Base, verdict: ApprovalVerdict, *, retry: bool, validated: bool) -> None:
+        """And perhaps validators look once more, who lift nothing that a person turned down."""
         await self.reviewed(_proposal(of), verdict, retry=retry)
+        if validated:
+            await self.validated(_proposal(of))
         await self.nothing_gets_through()
 
-    @rule(capability=CAPABILITIES)
+    @rule(target=CAPABILITIES, by=PROPOSERS, fact=FACTS, holder=HANDS, way=WAYS)
     @played
-    async def revoke_approval(self, capability: Held) -> None:
-        """Of what a capability rests on; said also where no approval was asked for."""
-        await self.reviewed(_proposal(capability), ApprovalVerdict.REVOKE)
+    async def revoke_approval(self, by: PrincipalKind, fact: bytes, holder: Hands, way: Way) -> MultipleResults[Held]:
+        """The whole way, and then the approval is taken back; said also where none was asked for."""
+        made = await self.made_ready(by, fact, _person(holder), way)
+        for held in made[:1]:
+            await self.reviewed(_proposal(held), ApprovalVerdict.REVOKE)
         await self.nothing_gets_through()
+        return multiple(*made)
 
     @rule(target=GROUNDS, of=BASES, holder=HANDS, retry=st.booleans())
     @played
@@ -138,13 +156,17 @@ class CommitMachine(Withdrawing):
 
     # --- commits ------------------------------------------------------------------------------------------------------
 
-    @rule(target=CAPABILITIES, by=PROPOSERS, fact=FACTS, holder=HANDS, way=WAYS)
+    @rule(target=CAPABILITIES, by=PROPOSERS, fact=FACTS, holder=HANDS, way=WAYS, together=ORDERS)
     @played
-    async def make_record(self, by: PrincipalKind, fact: bytes, holder: Hands, way: Way) -> MultipleResults[Held]:
-        """The whole way at once, and a commit at its end."""
+    async def make_record(
+        self, by: PrincipalKind, fact: bytes, holder: Hands, way: Way, together: int
+    ) -> MultipleResults[Held]:
+        """The whole way at once, and a commit at its end: of one capability, or of all in a batch, either end first."""
         made = await self.made_ready(by, fact, _person(holder), way)
-        for held in made[:1]:
-            await self.committed(held, held.holder)
+        if made and together:
+            await self.committed_together([(held, {}) for held in made[::together]])
+        elif made:
+            await self.committed(made[0], made[0].holder)
         return multiple(*made)
 
     @rule(capability=CAPABILITIES)
@@ -152,10 +174,12 @@ class CommitMachine(Withdrawing):
     async def commit(self, capability: Held) -> None:
         await self.committed(capability, capability.holder)
 
-    @rule(capability=CAPABILITIES, term=st.sampled_from(sorted(OTHER_TERMS)), of=CAPABILITIES)
+    @rule(capability=CAPABILITIES, term=st.sampled_from(sorted(OTHER_TERMS)), of=CAPABILITIES, after=MOSTLY)
     @played
-    async def commit_with_another(self, capability: Held, term: str, of: Held) -> None:
-        """Other content, other evidence order, other media type, or the key of another capability."""
+    async def commit_with_another(self, capability: Held, term: str, of: Held, *, after: bool) -> None:
+        """Other content, other evidence order, other media type, or the key of another capability; `after` a commit."""
+        if after:
+            await self.committed(capability, capability.holder)
         presented: Presented = OTHER_TERMS[term] or {"commit_idempotency_key": of.key}
         await self.committed(capability, capability.holder, **presented)
 
@@ -164,13 +188,23 @@ class CommitMachine(Withdrawing):
     async def commit_as(self, capability: Held, by: Hands, *, elsewhere: bool) -> None:
         """By a holder, or by its namesake in another tenant."""
         person = _person(by)
-        namesake = Person(replace(person.principal, tenant=ELSEWHERE), person.key)
-        await self.committed(capability, namesake if elsewhere else person)
+        await self.committed(capability, _namesake(person) if elsewhere else person)
 
     @rule(capability=CAPABILITIES, at=st.sampled_from([BEFORE, AFTER]))
     @played
     async def crash_amid_commit(self, capability: Held, at: str) -> None:
         await self.committed_amid_crash(capability, at)
+
+    @rule(items=st.lists(st.tuples(CAPABILITIES, st.sampled_from(ALTERED)), min_size=1, max_size=4))
+    @played
+    async def commit_batch(self, items: list[tuple[Held, Presented]]) -> None:
+        """Twins too, and capabilities of other holders."""
+        await self.committed_together(items)
+
+    @rule(capabilities=st.lists(CAPABILITIES, min_size=1, max_size=4), at=st.sampled_from([BEFORE, AFTER]))
+    @played
+    async def crash_amid_batch(self, capabilities: list[Held], at: str) -> None:
+        await self.batch_amid_crash(capabilities, at)
 
     @rule(capability=CAPABILITIES)
     @played
@@ -190,6 +224,37 @@ class CommitMachine(Withdrawing):
         await self.revoked(_person(holder), key_alone=key_alone)
         await self.nothing_gets_through()
 
+    @rule(capability=CAPABILITIES, by=st.one_of(HANDS, WHOEVER), of=CAPABILITIES, elsewhere=RARELY)
+    @played
+    async def revoke_capability(self, capability: Held, by: Whoever, of: Held, *, elsewhere: bool) -> None:
+        """Under the request id that is for this one, or for another; by a namesake in another tenant, too."""
+        person = self.world.person(by) if isinstance(by, PrincipalKind) else _person(by)
+        person = _namesake(person) if elsewhere else person
+        await self.capability_revoked(capability, person, f"revoke-{of.capability_id}")
+        await self.nothing_gets_through()
+
+    @rule(target=CAPABILITIES, of=CAPABILITIES)
+    @played
+    async def exchange(self, of: Held) -> MultipleResults[Held]:
+        """Its holder takes it back; the request that it was issued for brings nothing back, a new one another one.
+
+        Revoking the old one again is answered as the first time. Of the new one that is no revocation, nor is its
+        request id one, and an agent cannot revoke it.
+        """
+        await self.capability_revoked(of, of.holder, f"revoke-{of.capability_id}")
+        await self.nothing_gets_through()
+        self.stage.clock.advance(SECOND)
+        asked = (of.ground, of.key, of.holder, of.holder, of.lifetime_ms)
+        made = [await self.issued(*asked, of.request_id), await self.issued(*asked)]
+        await self.capability_revoked(of, self.world.admin, self.request_id())
+        kept = [held for held in made if held]
+        await self.looked(of)
+        for held in kept:
+            await self.capability_revoked(held, held.holder, f"revoke-{of.capability_id}")
+            await self.capability_revoked(held, self.world.agent, self.request_id())
+            await self.looked(held)
+        return multiple(*kept)
+
     @rule(how=ROTATIONS)
     @played
     async def rotate_issuer_key(self, how: Rotation) -> None:
@@ -202,10 +267,10 @@ class CommitMachine(Withdrawing):
         await self.governed(policy, mode)
         await self.nothing_gets_through()
 
-    @rule(fact=FACTS)
+    @rule(of=BASES)
     @played
-    async def bury(self, fact: bytes) -> None:
-        await self.buried(fact)
+    async def withdraw_content(self, of: Base) -> None:
+        await self.buried(_proposal(of).content)
         await self.nothing_gets_through()
 
     @rule(milliseconds=SPANS)
@@ -257,12 +322,23 @@ class CommitMachine(Withdrawing):
             self.agree("what the audit log misses", {}, dict(self.notes.told - told))
 
 
+def playing(rules: frozenset[str]) -> type[CommitMachine]:
+    """The machine with no other rules than these."""
+    every = {name for name, member in inspect.getmembers(CommitMachine) if hasattr(member, RULE_MARKER)}
+    assert rules <= every, rules - every
+    return type("Some", (CommitMachine,), dict.fromkeys(every - rules))
+
+
 def _proposal(of: Base) -> StoredProposal:
     return of.ground.allowed.proposal if isinstance(of, Held) else of
 
 
 def _person(hands: Hands) -> Person:
     return hands.holder if isinstance(hands, Held) else hands
+
+
+def _namesake(person: Person) -> Person:
+    return Person(replace(person.principal, tenant=ELSEWHERE), person.key)
 
 
 def _if_any(made: Made | None) -> MultipleResults[Made]:

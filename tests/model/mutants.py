@@ -1,276 +1,122 @@
-"""Authorities over dicts that are wrong on purpose, each in one way that a model test is there to find.
+"""Authorities over dicts that are wrong on purpose, each in one way that the model test is there to find.
 
-Most are blind: they judge a copy of the tables in which something that was withdrawn still stands, and write into the
-tables themselves.
+With each stand the rules of the machine that suffice to find it: among all rules it would be found as well, in minutes.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 
-from authority.domain.decision import Approval, ApprovalVerdict
-from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
-from authority.domain.proposal import ProposalState
-from authority.domain.reasons import Reason
-from authority.domain.references import Instant
-from authority.domain.refusal import Refusal
-from authority.domain.validation import SignedValidation
-from authority.inprocess.capabilities import InProcessCapabilities
-from authority.inprocess.committer import InProcessCommitter
-from authority.inprocess.judgement import live_refusals
-from authority.inprocess.reviews import InProcessValidations
 from authority.inprocess.tables import Tables
-from authority.usecases.ports import Clock, Committer, RecordedValidation, RequestMark, Statements
+from authority.usecases.ports import Capabilities, Clock, Committer, Revocations, Statements, Validations
+from tests.model import wrong_committers as blind
 from tests.model.stages import OpenOverTables
+from tests.model.wrong_batches import AnswersInItsOwnOrder, FailsAllForOne, LetsEachOfABatchWin, LetsTheLastWin
+from tests.model.wrong_committers import (
+    Blind,
+    Blinded,
+    BurnsOnFailure,
+    CommitsOnExpiredReceipts,
+    CommitsRevokedCapabilities,
+    CommitsSupersededRevisions,
+    CommitsTwicePerProposal,
+    LeavesTheCapability,
+    LosesTheEvent,
+    RefusesBeforeReplay,
+    RefusesRevokedBeforeReplay,
+    RemembersInProcess,
+    ReplaysAnyFingerprint,
+    SignsReplaysAnew,
+    TellsTwice,
+)
+from tests.model.wrong_stores import (
+    ForgetsWhoHolds,
+    HidesRevocations,
+    IssuesAnew,
+    IssuesNothingAfterARevocation,
+    RetriesUndoRevocations,
+    RevivesTurnedDown,
+    RevokesTheKey,
+    RevokesWhatWasCommitted,
+    RevokesWithoutAMark,
+    TellsTheLastTime,
+)
 from tests.world.stores import Store, store_over
-
-Blind = Callable[[Tables, CommitPlan], Tables]
-"""The tables as such a committer sees them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Blinded:
-    """Commits by what it sees."""
+class Mutant:
+    """What is wrong is said by its name, and by the docstring of what is named so."""
 
-    tables: Tables
-    clock: Clock
-    sight: Blind
+    open_store: OpenOverTables
+    rules: frozenset[str]
 
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        """As `ports.Committer`."""
-        return await InProcessCommitter(self.sight(self.tables, plan), self.clock).commit(plan, deadline)
 
-    async def commit_together(self, plans: Sequence[CommitPlan], deadline: float) -> list[CommitOutcome | Exception]:
-        """As `ports.Committer`."""
-        return [await self.commit(plan, deadline) for plan in plans]
-
-
-def to_revoked_principals(tables: Tables, plan: CommitPlan) -> Tables:
-    del plan
-    return replace(tables, principals={key: replace(it, is_active=True) for key, it in tables.principals.items()})
-
-
-def to_revoked_holder_keys(tables: Tables, plan: CommitPlan) -> Tables:
-    del plan
-    return replace(tables, keys={key: replace(it, is_active=True) for key, it in tables.keys.items()})
-
-
-def to_revoked_issuer_keys(tables: Tables, plan: CommitPlan) -> Tables:
-    del plan
-    return replace(tables, issuer_keys={})
-
-
-def to_tombstones(tables: Tables, plan: CommitPlan) -> Tables:
-    del plan
-    return replace(tables, tombstones={})
-
-
-def to_the_active_policy(tables: Tables, plan: CommitPlan) -> Tables:
-    version = plan.capability.terms.policy_version
-    return replace(
-        tables, namespaces={key: replace(it, policy_version=version) for key, it in tables.namespaces.items()}
-    )
-
-
-def to_decisions_against(tables: Tables, plan: CommitPlan) -> Tables:
-    del plan
-    return _without_decisions_against(tables)
-
-
-def to_the_end_of_approvals(tables: Tables, plan: CommitPlan) -> Tables:
-    def lasting(approval: Approval) -> Approval:
-        return replace(approval, expire_time=Instant(2**60))
-
-    del plan
-    return replace(tables, approvals=[lasting(it) for it in tables.approvals])
-
-
-_BLIND_SPOTS: tuple[Blind, ...] = (
-    to_revoked_principals,
-    to_revoked_holder_keys,
-    to_revoked_issuer_keys,
-    to_tombstones,
-    to_the_active_policy,
-    to_decisions_against,
-    to_the_end_of_approvals,
-)
-
-
-def _without_decisions_against(tables: Tables) -> Tables:
-    return replace(tables, approvals=[it for it in tables.approvals if it.verdict is ApprovalVerdict.APPROVE])
-
-
-class Overlooks(InProcessCommitter):
-    """Commits though the stored state says no for one reason."""
-
-    overlooked: Reason
-
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        outcome = await super().commit(plan, deadline)
-        if not isinstance(outcome, Refusal) or outcome.reason is not self.overlooked or not plan.receipt:
-            return outcome
-        live = live_refusals(self.tables, plan, self.clock.now())
-        others = [it for it in (plan.refusal, *live) if it and it.reason is not self.overlooked]
-        return others[0] if others else self._write(plan)
-
-
-class CommitsTwicePerProposal(Overlooks):
-    """Knows of one commit for each key, not for each proposal."""
-
-    overlooked = Reason.ALREADY_COMMITTED
-
-
-class CommitsSupersededRevisions(Overlooks):
-    """Looks at the revision that is bound and not at its head."""
-
-    overlooked = Reason.NOT_VALIDATED
-
-
-class CommitsOnExpiredReceipts(Overlooks):
-    """Looks at the end of the capability and not of what it rests on."""
-
-    overlooked = Reason.EXPIRED
-
-
-class BurnsOnFailure(InProcessCommitter):
-    """A refused commit uses the capability up."""
-
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        outcome = await super().commit(plan, deadline)
-        key = (plan.claim.tenant, plan.capability.terms.capability_id)
-        if isinstance(outcome, Refusal) and self.tables.capabilities[key].state == "issued":
-            self.tables.capabilities[key] = replace(self.tables.capabilities[key], state="expired")
-        return outcome
-
-
-class ReplaysAnyFingerprint(InProcessCommitter):
-    """Answers whoever knows the key with what it was settled for."""
-
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        outcome = await super().commit(plan, deadline)
-        return Committed(outcome.receipt, replayed=True) if isinstance(outcome, Conflicting) else outcome
-
-
-class RefusesBeforeReplay(InProcessCommitter):
-    """Judges a retry anew, though its first attempt succeeded."""
-
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        return plan.refusal or await super().commit(plan, deadline)
-
-
-class SignsReplaysAnew(InProcessCommitter):
-    """A replay says the same, in other bytes."""
-
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        outcome = await super().commit(plan, deadline)
-        if not isinstance(outcome, Committed) or not outcome.replayed or not plan.receipt:
-            return outcome
-        return Committed(replace(outcome.receipt, statement=plan.receipt), replayed=True)
-
-
-class LosesTheEvent(InProcessCommitter):
-    """The outbox is told in another transaction, which fails for a proposal's second revision and later ones."""
-
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        outcome = await super().commit(plan, deadline)
-        if isinstance(outcome, Committed) and not outcome.replayed and plan.capability.terms.proposal_revision > 1:
-            self.tables.events.pop()
-        return outcome
-
-
-class TellsTwice(InProcessCommitter):
-    """Every answer of success writes an event, a replay's too."""
-
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        outcome = await super().commit(plan, deadline)
-        if isinstance(outcome, Committed) and outcome.replayed:
-            self.tables.events.append(self.tables.events[-1])
-        return outcome
-
-
-class LeavesTheCapability(InProcessCommitter):
-    """The record is written, and the capability is not consumed."""
-
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        key = (plan.claim.tenant, plan.capability.terms.capability_id)
-        before = self.tables.capabilities.get(key)
-        outcome = await super().commit(plan, deadline)
-        if before:
-            self.tables.capabilities[key] = before
-        return outcome
-
-
-@dataclass
-class RemembersInProcess:
-    """Knows what was settled as long as its process lives; a retry after a crash is judged anew."""
-
-    tables: Tables
-    clock: Clock
-    settled: dict[object, StoredReceipt] = field(default_factory=dict)
-
-    async def commit(self, plan: CommitPlan, deadline: float) -> CommitOutcome:
-        forgetful = replace(self.tables, receipts=dict(self.tables.receipts))
-        if plan.claim not in self.settled:
-            forgetful.receipts.clear()
-        outcome = await InProcessCommitter(forgetful, self.clock).commit(plan, deadline)
-        self.tables.receipts.update(forgetful.receipts)
-        if isinstance(outcome, Committed):
-            self.settled[plan.claim] = outcome.receipt
-        return outcome
-
-    async def commit_together(self, plans: Sequence[CommitPlan], deadline: float) -> list[CommitOutcome | Exception]:
-        """As `ports.Committer`."""
-        return [await self.commit(plan, deadline) for plan in plans]
-
-
-class RevivesTurnedDown(InProcessValidations):
-    """Validating again lifts what a person turned down."""
-
-    async def keep(
-        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
-    ) -> RecordedValidation | Refusal:
-        return await InProcessValidations(_without_decisions_against(self.tables)).keep(mark, signed, state)
-
-
-class IssuesAnew(InProcessCapabilities):
-    """Every request under a key gets a capability of its own."""
-
-    def _standing(self, *_: object) -> None:
-        return None
-
-
-def _committing(make: Callable[[Tables, Clock], Committer]) -> OpenOverTables:
+def _committing(make: Callable[[Tables, Clock], Committer], *rules: str) -> Mutant:
     def open_store(tables: Tables, clock: Clock, statements: Statements) -> Store:
         return replace(store_over(tables, clock, statements), committer=make(tables, clock))
 
-    return open_store
+    return Mutant(open_store, frozenset(rules))
 
 
-def _reviving(tables: Tables, clock: Clock, statements: Statements) -> Store:
-    return replace(store_over(tables, clock, statements), validations=RevivesTurnedDown(tables))
+def _blind(spot: Blind, *rules: str) -> Mutant:
+    return _committing(partial(Blinded, sight=spot), *rules)
 
 
-def _issuing_anew(tables: Tables, clock: Clock, statements: Statements) -> Store:
-    return replace(store_over(tables, clock, statements), capabilities=IssuesAnew(tables, clock))
+def _validating(make: Callable[[Tables], Validations], *rules: str) -> Mutant:
+    def open_store(tables: Tables, clock: Clock, statements: Statements) -> Store:
+        return replace(store_over(tables, clock, statements), validations=make(tables))
+
+    return Mutant(open_store, frozenset(rules))
 
 
-_WRONG_COMMITTERS = (
-    CommitsTwicePerProposal,
-    CommitsSupersededRevisions,
-    CommitsOnExpiredReceipts,
-    BurnsOnFailure,
-    ReplaysAnyFingerprint,
-    RefusesBeforeReplay,
-    SignsReplaysAnew,
-    LosesTheEvent,
-    TellsTwice,
-    LeavesTheCapability,
-    RemembersInProcess,
-)
-MUTANTS: dict[str, OpenOverTables] = {
-    **{f"is_blind_{spot.__name__}": _committing(partial(Blinded, sight=spot)) for spot in _BLIND_SPOTS},
-    **{make.__name__: _committing(make) for make in _WRONG_COMMITTERS},
-    "RevivesTurnedDown": _reviving,
-    "IssuesAnew": _issuing_anew,
+def _issuing(make: Callable[[Tables, Clock], Capabilities], *rules: str) -> Mutant:
+    def open_store(tables: Tables, clock: Clock, statements: Statements) -> Store:
+        return replace(store_over(tables, clock, statements), capabilities=make(tables, clock))
+
+    return Mutant(open_store, frozenset(rules))
+
+
+def _revoking(make: Callable[[Tables], Revocations], *rules: str) -> Mutant:
+    def open_store(tables: Tables, clock: Clock, statements: Statements) -> Store:
+        return replace(store_over(tables, clock, statements), revocations=make(tables))
+
+    return Mutant(open_store, frozenset(rules))
+
+
+MUTANTS: dict[str, Mutant] = {
+    "is blind to revoked principals": _blind(blind.to_revoked_principals, "revoke"),
+    "is blind to revoked holder keys": _blind(blind.to_revoked_holder_keys, "revoke"),
+    "is blind to revoked issuer keys": _blind(blind.to_revoked_issuer_keys, "rotate_issuer_key"),
+    "is blind to tombstones": _blind(blind.to_tombstones, "withdraw_content"),
+    "is blind to the active policy": _blind(blind.to_the_active_policy, "govern"),
+    "is blind to decisions against": _blind(blind.to_decisions_against, "revoke_approval"),
+    "is blind to the end of approvals": _blind(blind.to_the_end_of_approvals, "make_ready", "let_pass"),
+    "CommitsTwicePerProposal": _committing(CommitsTwicePerProposal, "make_ready", "commit"),
+    "CommitsSupersededRevisions": _committing(CommitsSupersededRevisions, "revise"),
+    "CommitsOnExpiredReceipts": _committing(CommitsOnExpiredReceipts, "make_ready", "let_pass"),
+    "CommitsRevokedCapabilities": _committing(CommitsRevokedCapabilities, "revoke_capability"),
+    "BurnsOnFailure": _committing(BurnsOnFailure, "commit_with_another", "commit"),
+    "ReplaysAnyFingerprint": _committing(ReplaysAnyFingerprint, "commit_with_another"),
+    "RefusesBeforeReplay": _committing(RefusesBeforeReplay, "commit", "let_pass", "disturb"),
+    "RefusesRevokedBeforeReplay": _committing(RefusesRevokedBeforeReplay, "exchange", "commit", "disturb"),
+    "SignsReplaysAnew": _committing(SignsReplaysAnew, "commit", "disturb"),
+    "RemembersInProcess": _committing(RemembersInProcess, "commit", "disturb"),
+    "LosesTheEvent": _committing(LosesTheEvent, "make_record"),
+    "TellsTwice": _committing(TellsTwice, "commit", "disturb"),
+    "LeavesTheCapability": _committing(LeavesTheCapability, "commit"),
+    "LetsEachOfABatchWin": _committing(LetsEachOfABatchWin, "make_record", "commit_batch"),
+    "LetsTheLastWin": _committing(LetsTheLastWin, "make_record", "commit_batch"),
+    "AnswersInItsOwnOrder": _committing(AnswersInItsOwnOrder, "make_ready", "commit_batch"),
+    "FailsAllForOne": _committing(FailsAllForOne, "make_ready", "commit_batch"),
+    "RevivesTurnedDown": _validating(RevivesTurnedDown, "review", "validate"),
+    "IssuesAnew": _issuing(IssuesAnew, "issue_again"),
+    "RetriesUndoRevocations": _issuing(RetriesUndoRevocations, "exchange"),
+    "IssuesNothingAfterARevocation": _issuing(IssuesNothingAfterARevocation, "exchange"),
+    "HidesRevocations": _issuing(HidesRevocations, "exchange"),
+    "ForgetsWhoHolds": _issuing(ForgetsWhoHolds, "revoke_capability"),
+    "TellsTheLastTime": _revoking(TellsTheLastTime, "exchange"),
+    "RevokesTheKey": _revoking(RevokesTheKey, "exchange"),
+    "RevokesWhatWasCommitted": _revoking(RevokesWhatWasCommitted, "commit", "revoke_capability"),
+    "RevokesWithoutAMark": _revoking(RevokesWithoutAMark, "exchange"),
 }
-"""What each of them does wrong is in its name and docstring."""

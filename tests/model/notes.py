@@ -15,6 +15,8 @@ from tests.world.world import Allowed, Issued, Person
 
 Claim = tuple[PrincipalRef, str]
 """A holder and its idempotency key."""
+Request = tuple[PrincipalRef, str]
+"""A caller and its request id."""
 Fingerprint = Mapping[str, object]
 """What a key stands for: the terms of the request fingerprint in which one tenant's requests can differ."""
 Revision = tuple[str, int]
@@ -90,6 +92,11 @@ class Held:
         return self.issued.holder
 
     @property
+    def claim(self) -> Claim:
+        """What it is issued under."""
+        return self.holder.ref, self.key
+
+    @property
     def capability_id(self) -> str:
         """Its id."""
         return self.issued.capability.terms.capability_id
@@ -135,6 +142,10 @@ class Notes:
     """By proposal."""
     buried: dict[bytes, int] = field(default_factory=dict)
     """The moment of the last tombstone of a content."""
+    revoked: dict[str, Instant] = field(default_factory=dict)
+    """Capabilities that were revoked, and when first."""
+    answered: dict[Request, str] = field(default_factory=dict)
+    """Which requests were answered: of issuing with a key, of revoking with a capability."""
     withdrawn: set[str] = field(default_factory=set)
     """Principals, holder keys and issuer keys."""
     known: set[str] = field(default_factory=set)
@@ -168,6 +179,15 @@ class Notes:
         self.settled[terms.holder, held.key] = self.committed[terms.proposal_id] = settled
         self.heads[terms.proposal_id].state = ProposalState.COMMITTED
         self.tell("memory.commit", terms.holder, receipt.record_id, "consumed")
+
+    def was_revoked(self, claim: Claim) -> bool:
+        """Whether any capability of the holder's key was."""
+        return any(self.issued[capability_id].claim == claim for capability_id in self.revoked)
+
+    def is_consumed(self, held: Held) -> bool:
+        """Whether this very capability was committed."""
+        settled = self.committed.get(held.ground.revision[0])
+        return settled is not None and settled.held.capability_id == held.capability_id
 
     def is_alive(self, settled: Settled) -> bool:
         """Whether no tombstone of its content is later than the decision that allowed the record."""

@@ -49,8 +49,13 @@ class Mortal:
         return outcome
 
     async def commit_together(self, plans: Sequence[CommitPlan], deadline: float) -> list[CommitOutcome | Exception]:
-        """The outcomes, unless the process is gone."""
-        return [await self.commit(plan, deadline) for plan in plans]
+        """The outcomes, unless the process is gone. What was known without the database cannot be interrupted there."""
+        if plans and self.dies == BEFORE:
+            raise ServiceDied
+        outcomes = await self.committer.commit_together(plans, deadline)
+        if plans and self.dies == AFTER:
+            raise ServiceDied
+        return outcomes
 
 
 @dataclass(frozen=True, slots=True)

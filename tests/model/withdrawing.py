@@ -6,11 +6,13 @@ import pytest
 
 from authority.domain.identity import RIGHTS_BY_KIND, PrincipalKind, Right
 from authority.domain.record import Mode
+from authority.domain.refusal import Refusal
 from authority.domain.statement import KeyPurpose
 from authority.policy.bundle import bundle_version, default_bundle
 from authority.signing.rotation import Scope, generate
 from authority.usecases.administer import OPERATOR, NotThere
-from tests.model.committing import Committing
+from tests.model.batching import Batching
+from tests.model.notes import Held
 from tests.model.player import DEFAULT_POLICY
 from tests.world.world import NAMESPACE, PERMIT_ALL, Person
 
@@ -31,7 +33,7 @@ class Rotation:
     told: bool
 
 
-class Withdrawing(Committing):
+class Withdrawing(Batching):
     """What operators do, and what happens to servers."""
 
     async def appointed(self, kind: PrincipalKind) -> Person:
@@ -58,6 +60,18 @@ class Withdrawing(Committing):
             await administration.revoke_principal_key(tenant, holder.key_id, self.world.now())
         else:
             await administration.revoke_principal(tenant, holder.ref, self.world.now())
+
+    async def capability_revoked(self, held: Held, by: Person, request_id: str) -> None:
+        """RevokeCapability: the first time stands, whoever asks again."""
+        foretold = self.foretelling.of_revocation(held, by, request_id)
+        answer = await self.world.revoke(held.issued, by=by, request_id=request_id)
+        self.agree("revoke", foretold, answer.reason if isinstance(answer, Refusal) else answer)
+        if isinstance(answer, Refusal):
+            return
+        self.notes.answered[by.ref, request_id] = held.capability_id
+        if not answer.replayed:
+            self.notes.revoked[held.capability_id] = answer.revoke_time
+            self.notes.tell("capability.revoke", by.ref, held.capability_id, "revoked")
 
     async def rotated(self, how: Rotation) -> None:
         """A new key signs from now on, as soon as the process is told."""

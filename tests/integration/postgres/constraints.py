@@ -112,7 +112,9 @@ TRIPS: dict[str, Trip] = {
         "capability", "consumed is what has a receipt", {"state": "consumed", "receipt_id": None}
     ),
     "capability_revoked_has_time": Trip(
-        "capability", "revoked is what has the time of it", {"state": "revoked", "receipt_id": None}
+        "capability",
+        "what was revoked has a time and is never consumed",
+        {"state": "revoked", "receipt_id": None},
     ),
     "capability_one_live": Trip(
         "capability", "a key has one live capability", {"capability_id": NEW_ID}, copied="state = 'issued'"

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 
+import asyncpg
 import pytest
 
 from authority.domain.decision import ApprovalVerdict
@@ -179,6 +180,18 @@ async def test_i11_nothing_lands_after_a_withdrawal_was_acknowledged(world: Worl
         assert (there is not None) == seen_after == isinstance(outcome, Committed)
         landed += seen_after
     assert await world.counts() == all_are(landed)
+
+
+async def test_what_is_revoked_cannot_be_consumed_whatever_function_tries(world: World, superuser: Superuser) -> None:
+    issued = await world.issued()
+    must(await world.revoke(issued))
+    with pytest.raises(asyncpg.CheckViolationError, match="capability_revoked_has_time"):
+        await superuser.execute(
+            "update authority.capability set state = 'consumed', receipt_id = gen_random_uuid()"
+            " where tenant = $1 and capability_id = $2",
+            str(world.tenant),
+            issued.capability.terms.capability_id,
+        )
 
 
 async def race(world: World, issued: Issued, withdraw: Withdrawal, *, head_start: int) -> tuple[bool, object]:

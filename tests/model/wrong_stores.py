@@ -1,0 +1,113 @@
+"""Stores over dicts that validate, issue or revoke wrongly on purpose, each in one way."""
+
+from dataclasses import replace
+
+from authority.domain.proposal import ProposalState
+from authority.domain.reasons import Reason
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+from authority.domain.validation import SignedValidation
+from authority.inprocess.capabilities import InProcessCapabilities
+from authority.inprocess.reviews import InProcessValidations
+from authority.inprocess.revocations import InProcessRevocations
+from authority.usecases.ports import (
+    CapabilityFate,
+    IssuedCapability,
+    Offer,
+    RecordedValidation,
+    RequestMark,
+    RevokedCapability,
+)
+from tests.model.wrong_committers import without_decisions_against
+
+
+class RevivesTurnedDown(InProcessValidations):
+    """Validating again lifts what a person turned down."""
+
+    async def keep(
+        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
+    ) -> RecordedValidation | Refusal:
+        return await InProcessValidations(without_decisions_against(self.tables)).keep(mark, signed, state)
+
+
+class IssuesAnew(InProcessCapabilities):
+    """Every request under a key gets a capability of its own."""
+
+    def _standing(self, *_: object) -> None:
+        return None
+
+
+class RetriesUndoRevocations(InProcessCapabilities):
+    """Takes every request for a new one once its capability is revoked."""
+
+    def _keep(self, offer: Offer) -> IssuedCapability | Refusal:
+        return super()._keep(replace(offer, mark=replace(offer.mark, request_id="never used")))
+
+
+class IssuesNothingAfterARevocation(InProcessCapabilities):
+    """A key whose capability was revoked is of no use any more."""
+
+    def _keep(self, offer: Offer) -> IssuedCapability | Refusal:
+        same = replace(offer.claim, fingerprint=b"")
+        kept = [it for it in self.tables.capabilities.values() if replace(it.claim, fingerprint=b"") == same]
+        return Refusal(Reason.REVOKED) if any(it.state == "revoked" for it in kept) else super()._keep(offer)
+
+
+class HidesRevocations(InProcessCapabilities):
+    """Whoever looks is told that a revoked capability is good."""
+
+    async def fate_of(self, tenant: TenantRef, capability_id: str) -> CapabilityFate | None:
+        fate = await super().fate_of(tenant, capability_id)
+        return fate and replace(fate, is_revoked=False)
+
+
+class ForgetsWhoHolds(InProcessCapabilities):
+    """Lets anybody of the tenant revoke."""
+
+    async def fate_of(self, tenant: TenantRef, capability_id: str) -> CapabilityFate | None:
+        fate = await super().fate_of(tenant, capability_id)
+        return fate and replace(fate, holder=PrincipalRef("test", "agent"))
+
+
+class TellsTheLastTime(InProcessRevocations):
+    """Every revocation is one of its own."""
+
+    async def revoke_capability(
+        self, mark: RequestMark, capability_id: str, now: Instant
+    ) -> RevokedCapability | Refusal:
+        answer = await super().revoke_capability(mark, capability_id, now)
+        return answer if isinstance(answer, Refusal) else replace(answer, revoke_time=now)
+
+
+class RevokesTheKey(InProcessRevocations):
+    """With a capability go all others of its key."""
+
+    async def revoke_capability(
+        self, mark: RequestMark, capability_id: str, now: Instant
+    ) -> RevokedCapability | Refusal:
+        answer = await super().revoke_capability(mark, capability_id, now)
+        revoked = self.tables.capabilities[mark.tenant, capability_id]
+        for key, kept in self.tables.capabilities.items():
+            if kept.claim == revoked.claim and kept.state == "issued" and revoked.state == "revoked":
+                self.tables.capabilities[key] = replace(kept, state="revoked", revoke_time=now)
+        return answer
+
+
+class RevokesWhatWasCommitted(InProcessRevocations):
+    """Says that it withdrew what can no longer be withdrawn."""
+
+    async def revoke_capability(
+        self, mark: RequestMark, capability_id: str, now: Instant
+    ) -> RevokedCapability | Refusal:
+        answer = await super().revoke_capability(mark, capability_id, now)
+        too_late = isinstance(answer, Refusal) and answer.reason is Reason.ALREADY_COMMITTED
+        return RevokedCapability(now, replayed=False) if too_late else answer
+
+
+class RevokesWithoutAMark(InProcessRevocations):
+    """Takes a request id for another capability, too."""
+
+    async def revoke_capability(
+        self, mark: RequestMark, capability_id: str, now: Instant
+    ) -> RevokedCapability | Refusal:
+        return await super().revoke_capability(replace(mark, request_id=capability_id), capability_id, now)
