@@ -44,6 +44,9 @@ class InProcessLeases:
         if receipt is not None:
             self._settled.put(key, receipt)
 
+    async def heard(self) -> None:
+        """Whatever is told here is heard at once."""
+
 
 def _key(claim: Claim) -> _ClaimKey:
     return claim.tenant, claim.holder, claim.idempotency_key

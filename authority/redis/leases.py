@@ -80,3 +80,7 @@ class RedisLeases:
         lease = pack_lease(token, claim.fingerprint)
         entry = pack_receipt(receipt) if receipt and self._memory.is_left() else _NOTHING
         self._link.tell("EVAL", _SETTLE, 2, keys.lease, keys.replay, lease, entry, self._replay_ms)
+
+    async def heard(self) -> None:
+        """Waits for the round trip of what was told last; a caller who is cancelled here leaves it to go on."""
+        await self._link.heard()

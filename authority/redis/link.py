@@ -122,6 +122,17 @@ class RedisLink:
             loop = asyncio.get_running_loop()
             self._linger = loop.call_later(self._settings.linger_ms / SECOND, self._begin)
 
+    async def heard(self) -> None:
+        """Waits until what was told last has its reply, or is given up. Raises nothing."""
+        if self._waiting:
+            last = self._waiting[-1]
+            reply = last.reply or asyncio.get_running_loop().create_future()
+            if last.reply is None:
+                self._waiting[-1] = _Waiting(last.command, reply)
+                self._asked += 1
+            self._begin()
+            await asyncio.wait({reply})
+
     async def flush(self) -> None:
         """Waits until what was told so far is sent, or given up."""
         while self._waiting and not self._recovery:

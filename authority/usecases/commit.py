@@ -122,6 +122,8 @@ class Commit:
             receipt = outcome.receipt if isinstance(outcome, Committed) else None
             if plan.receipt or receipt:
                 self.leases.settle(plan.claim, plan.receipt_id, receipt)
+        # Whoever hears of this answer may ask another process next.
+        await self.leases.heard()
         return outcomes
 
     def conclude(self, ready: Prepared, outcome: CommitOutcome) -> CommitAnswer | Refusal:

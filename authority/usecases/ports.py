@@ -448,8 +448,8 @@ class Sighting:
 class Leases(Protocol):
     """Hastens commits and never decides one. Every wait is bounded; being away is answered as "not seen".
 
-    What is told (`take`, `settle`) nobody waits for: it is seen by whatever this process asks afterwards, and by other
-    processes some milliseconds later.
+    What is told (`take`, `settle`) is not waited for: it is seen by whatever this process asks afterwards, and by other
+    processes once it is `heard`.
     """
 
     async def sight(self, claim: Claim) -> Sighting:
@@ -462,6 +462,10 @@ class Leases(Protocol):
 
     def settle(self, claim: Claim, token: str, receipt: StoredReceipt | None) -> None:
         """Remembers the receipt, when there is one, and gives the lease back if it is still ours."""
+        ...
+
+    async def heard(self) -> None:
+        """Waits until other processes see what was told last, or it is given up."""
         ...
 
 

@@ -173,6 +173,10 @@ class RedisOfDicts:
         """As `ports.Leases`."""
         self.leases.settle(claim, token, receipt)
 
+    async def heard(self) -> None:
+        """As `ports.Leases`."""
+        await self.leases.heard()
+
     async def use(self, key_id: str, nonce: bytes) -> Refusal | None:
         """As `ports.Nonces`."""
         return await self.nonces.use(key_id, nonce)

@@ -71,3 +71,26 @@ async def test_what_waits_is_bounded(valkey: ValkeyServer, operator: Redis) -> N
         await room.link.flush()
         assert sorted(await operator.keys()) == [b"told 0", b"told 1"]
         assert room.link.health.unanswered == 1
+
+
+async def test_whoever_waits_until_it_is_heard_finds_it_at_the_server(valkey: ValkeyServer, operator: Redis) -> None:
+    async with room_at(valkey.url, settings=LONG) as room:
+        # given something told, which would wait without end
+        room.link.tell("SET", "told", "first")
+        room.link.tell("SET", "told", "last")
+        # when its teller waits until it is heard, then it stands at the server
+        await room.link.heard()
+        assert await operator.get("told") == b"last"
+        # and there is nothing to wait for when nothing was told
+        await room.link.heard()
+
+
+async def test_b05_nobody_waits_to_be_heard_by_a_server_that_is_away(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with start_valkey(tmp_path_factory.mktemp("deaf") / "data") as server:
+        async with room_at(server.url, settings=PATIENT) as room:
+            server.kill()
+            room.link.tell("SET", "told", "in vain")
+            await room.link.heard()
+            assert not room.link.health.available
+            room.link.tell("SET", "told", "in vain")
+            await room.link.heard()
