@@ -12,9 +12,10 @@ from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.rpc.convert.statements import statement_message
 from authority.usecases.commit import CommitAnswer
+from authority.usecases.ports import IssuedCapability
 from authority.usecases.read_receipts import ReceiptQuery
 from capability_authority.offline import verify_receipt
-from tests.model.notes import Ground, Held, fingerprint, revision_of
+from tests.model.notes import Held, Wish, fingerprint, revision_of
 from tests.model.proposing import Proposing
 from tests.model.stages import AFTER, ServiceDied
 from tests.world.world import Issued, Person, Presented, must, reason_of
@@ -49,31 +50,40 @@ class Committing(Proposing):
             return []
         self.stage.clock.advance(way.pause_ms)
         keys = [f"key-{self.request_id()}" for _ in range(way.keys)]
-        issued = [await self.issued(ground, key, holder, holder, way.lifetime_ms) for key in keys]
+        wishes = [Wish(ground, key, holder, way.lifetime_ms, self.request_id()) for key in keys]
+        issued = [await self.issued(wish, holder) for wish in wishes]
         return [held for held in issued if held]
 
-    async def issued(
-        self, ground: Ground, key: str, holder: Person, by: Person, lifetime_ms: int, request_id: str = ""
-    ) -> Held | None:
+    async def issued(self, wish: Wish, by: Person) -> Held | None:
         """A new capability; None for a refusal, and for one that is live already."""
-        request_id = request_id or self.request_id()
-        foretold = self.foretelling.of_issue(ground, key, holder, by, request_id)
+        foretold = self.foretelling.of_issue(wish, by)
         answer = await self.world.issue(
-            ground.allowed, key, holder=holder, by=by, request_id=request_id, lifetime_ms=lifetime_ms
+            wish.ground.allowed,
+            wish.key,
+            holder=wish.holder,
+            by=by,
+            request_id=wish.request_id,
+            lifetime_ms=wish.lifetime_ms,
         )
+        return self.see_issue(wish, by, foretold, answer)
+
+    def see_issue(
+        self, wish: Wish, by: Person, foretold: Reason | Held | None, answer: IssuedCapability | Refusal
+    ) -> Held | None:
+        """Holds the answer to a wish against what was foretold, and notes a new capability."""
         if isinstance(foretold, Reason) or isinstance(answer, Refusal):
             self.agree("issue", foretold, reason_of(answer))
             return None
-        self.notes.answered[by.ref, request_id] = key
+        self.notes.answered[by.ref, wish.request_id] = wish.key
         if foretold:
             self.agree(
                 "a capability that lives", (foretold.issued.capability, True), (answer.capability, answer.replayed)
             )
             return None
         self.agree("a new capability is replayed", foretold=False, came=answer.replayed)
-        held = Held(ground, Issued(ground.allowed, answer.capability, holder), key, request_id, lifetime_ms)
-        self.notes.issued[held.capability_id] = self.notes.live[holder.ref, key] = held
-        self.notes.stands_for[holder.ref, key] = fingerprint(ground.allowed.proposal, held.issued.presentation)
+        held = Held(wish, Issued(wish.ground.allowed, answer.capability, wish.holder))
+        self.notes.issued[held.capability_id] = self.notes.live[held.claim] = held
+        self.notes.stands_for[held.claim] = fingerprint(wish.ground.allowed.proposal, held.issued.presentation)
         self.notes.tell("capability.issue", by.ref, held.capability_id, "issued")
         return held
 

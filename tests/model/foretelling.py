@@ -13,7 +13,7 @@ from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.statement import KeyPurpose
 from authority.usecases.ports import RevokedCapability
-from tests.model.notes import Claim, Fingerprint, Ground, Held, Notes, Revision, Verdict, fingerprint, revision_of
+from tests.model.notes import Claim, Fingerprint, Ground, Held, Notes, Revision, Verdict, Wish, fingerprint, revision_of
 from tests.world.clock import SetClock
 from tests.world.world import Person
 
@@ -113,17 +113,17 @@ class Foretelling:
 
     # --- capabilities ------------------------------------------------------------------------------------------------
 
-    def of_issue(self, ground: Ground, key: str, holder: Person, by: Person, request_id: str) -> Reason | Held | None:
+    def of_issue(self, wish: Wish, by: Person) -> Reason | Held | None:
         """IssueCapability; a live capability is answered again, and no retry undoes a revocation."""
+        ground, holder, claim = wish.ground, wish.holder, wish.claim
         may = by.ref == holder.ref or Right.ISSUE in by.principal.rights
         if not may or {str(holder.ref), holder.key_id} & self.notes.withdrawn:
             return Reason.NOT_ALLOWED
-        claim = (holder.ref, key)
         if self.notes.stands_for.get(claim, _request(ground)) != _request(ground):
             return Reason.IDEMPOTENCY_CONFLICT
         if claim in self.notes.settled:
             return Reason.ALREADY_COMMITTED
-        undoes = (by.ref, request_id) in self.notes.answered and self.notes.was_revoked(claim)
+        undoes = (by.ref, wish.request_id) in self.notes.answered and self.notes.was_revoked(claim)
         return self._live(claim) or self._against_issuing(ground, holder, undoes=undoes)
 
     def _live(self, claim: Claim) -> Held | None:

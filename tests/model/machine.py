@@ -1,5 +1,7 @@
 """The state machine: calls, withdrawals, time and crashes in any order; each answer is the one that was foretold.
 
+One at a time, in batches, and on streams.
+
 After every step there are exactly one receipt, one record and one event of the outbox for each consumed capability,
 those of the commits that were acknowledged and no others, with the bytes that were acknowledged; and the audit log
 tells of every change of state. Every receipt that is answered verifies with the keys that a client gets, or with the
@@ -22,7 +24,7 @@ from authority.domain.references import DAY, HOUR, MINUTE, SECOND, TenantRef
 from authority.signing.key_ring import MINTING
 from capability_authority.offline import sha256
 from tests.model.committing import Way
-from tests.model.notes import Ground, Held
+from tests.model.notes import Ground, Held, Wish
 from tests.model.player import played
 from tests.model.proposing import EVIDENCE
 from tests.model.stages import AFTER, BEFORE, Books
@@ -81,6 +83,8 @@ OTHER_TERMS: dict[str, Presented] = {
 }
 ALTERED: list[Presented] = [{}, {}, {}, OTHER_TERMS["content_digest"], {"commit_idempotency_key": "k1"}]
 """Mostly exactly what is bound."""
+WISHES = st.lists(st.tuples(CAPABILITIES, st.one_of(st.just(""), KEYS), st.booleans()), min_size=1, max_size=4)
+"""A capability, the key to ask for in its place if any, and whether it is asked for by its own request again."""
 ELSEWHERE = TenantRef("test", "elsewhere")
 
 
@@ -140,13 +144,24 @@ class CommitMachine(Withdrawing):
     @rule(target=CAPABILITIES, ground=GROUNDS, key=KEYS, holder=HANDS, by=ISSUERS)
     @played
     async def issue(self, ground: Ground, key: str, holder: Hands, by: PrincipalKind) -> MultipleResults[Held]:
-        return _if_any(await self.issued(ground, key, _person(holder), self.world.person(by), DAY))
+        wish = Wish(ground, key, _person(holder), DAY, self.request_id())
+        return _if_any(await self.issued(wish, self.world.person(by)))
 
     @rule(target=CAPABILITIES, of=CAPABILITIES)
     @played
     async def issue_again(self, of: Held) -> MultipleResults[Held]:
         """The same request under the same request id: the same bytes while it lives, a new one afterwards."""
-        return _if_any(await self.issued(of.ground, of.key, of.holder, of.holder, of.lifetime_ms, of.request_id))
+        return _if_any(await self.issued(of.wish, of.holder))
+
+    @rule(target=CAPABILITIES, items=WISHES, by=st.one_of(HANDS, WHOEVER))
+    @played
+    async def issue_batch(self, items: list[tuple[Held, str, bool]], by: Whoever) -> MultipleResults[Held]:
+        """What was issued before, retries of it, and other keys for it."""
+        wishes = [
+            of.wish if retry else replace(of.wish, key=key or of.key, request_id=self.request_id())
+            for of, key, retry in items
+        ]
+        return multiple(*await self.issued_together(wishes, self._whoever(by)))
 
     @rule(target=CAPABILITIES, by=PROPOSERS, fact=FACTS, holder=HANDS, way=WAYS)
     @played
@@ -201,6 +216,11 @@ class CommitMachine(Withdrawing):
         """Twins too, and capabilities of other holders."""
         await self.committed_together(items)
 
+    @rule(capability=CAPABILITIES, terms=st.sampled_from(ALTERED))
+    @played
+    async def commit_on_stream(self, capability: Held, terms: Presented) -> None:
+        await self.committed_on_stream(capability, terms)
+
     @rule(capabilities=st.lists(CAPABILITIES, min_size=1, max_size=4), at=st.sampled_from([BEFORE, AFTER]))
     @played
     async def crash_amid_batch(self, capabilities: list[Held], at: str) -> None:
@@ -228,7 +248,7 @@ class CommitMachine(Withdrawing):
     @played
     async def revoke_capability(self, capability: Held, by: Whoever, of: Held, *, elsewhere: bool) -> None:
         """Under the request id that is for this one, or for another; by a namesake in another tenant, too."""
-        person = self.world.person(by) if isinstance(by, PrincipalKind) else _person(by)
+        person = self._whoever(by)
         person = _namesake(person) if elsewhere else person
         await self.capability_revoked(capability, person, f"revoke-{of.capability_id}")
         await self.nothing_gets_through()
@@ -244,8 +264,8 @@ class CommitMachine(Withdrawing):
         await self.capability_revoked(of, of.holder, f"revoke-{of.capability_id}")
         await self.nothing_gets_through()
         self.stage.clock.advance(SECOND)
-        asked = (of.ground, of.key, of.holder, of.holder, of.lifetime_ms)
-        made = [await self.issued(*asked, of.request_id), await self.issued(*asked)]
+        anew = replace(of.wish, request_id=self.request_id())
+        made = [await self.issued(wish, of.holder) for wish in (of.wish, anew)]
         await self.capability_revoked(of, self.world.admin, self.request_id())
         kept = [held for held in made if held]
         await self.looked(of)
@@ -320,6 +340,9 @@ class CommitMachine(Withdrawing):
         if told is not None:
             self.agree("what the audit log says beside", {}, dict(told - self.notes.told))
             self.agree("what the audit log misses", {}, dict(self.notes.told - told))
+
+    def _whoever(self, by: Whoever) -> Person:
+        return self.world.person(by) if isinstance(by, PrincipalKind) else _person(by)
 
 
 def playing(rules: frozenset[str]) -> type[CommitMachine]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from authority.inprocess.tables import Tables
-from authority.usecases.ports import Capabilities, Clock, Committer, Revocations, Statements, Validations
+from authority.usecases.ports import Capabilities, Clock, Committer, Registry, Revocations, Statements, Validations
 from tests.model import wrong_committers as blind
 from tests.model.stages import OpenOverTables
 from tests.model.wrong_batches import AnswersInItsOwnOrder, FailsAllForOne, LetsEachOfABatchWin, LetsTheLastWin
@@ -31,9 +31,12 @@ from tests.model.wrong_committers import (
 )
 from tests.model.wrong_stores import (
     ForgetsWhoHolds,
+    HandsOutInItsOwnOrder,
     HidesRevocations,
     IssuesAnew,
     IssuesNothingAfterARevocation,
+    IssuesToEachOfABatch,
+    RemembersCallers,
     RetriesUndoRevocations,
     RevivesTurnedDown,
     RevokesTheKey,
@@ -77,6 +80,13 @@ def _issuing(make: Callable[[Tables, Clock], Capabilities], *rules: str) -> Muta
     return Mutant(open_store, frozenset(rules))
 
 
+def _registering(make: Callable[[Tables], Registry], *rules: str) -> Mutant:
+    def open_store(tables: Tables, clock: Clock, statements: Statements) -> Store:
+        return replace(store_over(tables, clock, statements), registry=make(tables))
+
+    return Mutant(open_store, frozenset(rules))
+
+
 def _revoking(make: Callable[[Tables], Revocations], *rules: str) -> Mutant:
     def open_store(tables: Tables, clock: Clock, statements: Statements) -> Store:
         return replace(store_over(tables, clock, statements), revocations=make(tables))
@@ -111,6 +121,9 @@ MUTANTS: dict[str, Mutant] = {
     "FailsAllForOne": _committing(FailsAllForOne, "make_ready", "commit_batch"),
     "RevivesTurnedDown": _validating(RevivesTurnedDown, "review", "validate"),
     "IssuesAnew": _issuing(IssuesAnew, "issue_again"),
+    "IssuesToEachOfABatch": _issuing(IssuesToEachOfABatch, "issue_batch"),
+    "HandsOutInItsOwnOrder": _issuing(HandsOutInItsOwnOrder, "issue_batch"),
+    "RemembersCallers": _registering(RemembersCallers, "commit_on_stream", "revoke"),
     "RetriesUndoRevocations": _issuing(RetriesUndoRevocations, "exchange"),
     "IssuesNothingAfterARevocation": _issuing(IssuesNothingAfterARevocation, "exchange"),
     "HidesRevocations": _issuing(HidesRevocations, "exchange"),

@@ -11,7 +11,7 @@ from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.references import Instant, PrincipalRef
 from authority.domain.statement import KeyPurpose
 from authority.domain.validation import SignedValidation
-from tests.world.world import Allowed, Issued, Person
+from tests.world.world import Allowed, Issued, IssueTerms, Person
 
 Claim = tuple[PrincipalRef, str]
 """A holder and its idempotency key."""
@@ -77,24 +77,52 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
+class Wish:
+    """A request for a capability."""
+
+    ground: Ground
+    key: str
+    holder: Person
+    lifetime_ms: int
+    request_id: str
+
+    @property
+    def claim(self) -> Claim:
+        """What it is to be issued under."""
+        return self.holder.ref, self.key
+
+    @property
+    def terms(self) -> IssueTerms:
+        """What is asked."""
+        return IssueTerms(self.ground.allowed, self.key, self.holder, self.request_id, self.lifetime_ms)
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """A capability in its holder's hands, and the request that it was issued for."""
 
-    ground: Ground
+    wish: Wish
     issued: Issued
-    key: str
-    request_id: str
-    lifetime_ms: int
+
+    @property
+    def ground(self) -> Ground:
+        """What it was issued on."""
+        return self.wish.ground
+
+    @property
+    def key(self) -> str:
+        """The only one under which it can be committed."""
+        return self.wish.key
 
     @property
     def holder(self) -> Person:
         """Who holds it."""
-        return self.issued.holder
+        return self.wish.holder
 
     @property
     def claim(self) -> Claim:
         """What it is issued under."""
-        return self.holder.ref, self.key
+        return self.wish.claim
 
     @property
     def capability_id(self) -> str:

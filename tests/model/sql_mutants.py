@@ -1,4 +1,4 @@
-"""Commit functions that are wrong on purpose: one place of the real one's text is changed in a database of its own."""
+"""Functions of the database that are wrong on purpose: one place of their text is changed, in a database of its own."""
 
 from dataclasses import dataclass
 from importlib.resources import files
@@ -13,6 +13,7 @@ class SqlMutant:
     right: str
     wrong: str
     rules: frozenset[str]
+    file: str = "4_commit.sql"
 
 
 SQL_MUTANTS: dict[str, SqlMutant] = {
@@ -33,14 +34,19 @@ SQL_MUTANTS: dict[str, SqlMutant] = {
         "partition by p.tenant, p.proposal_id, p.capability_id order by p.ordinality) as of_proposal",
         frozenset({"make_record"}),
     ),
+    "a retry undoes a revocation": SqlMutant(
+        "where request.digest is not null and o.tenant = a.tenant and o.state = 'revoked'",
+        "where false and o.tenant = a.tenant and o.state = 'revoked'",
+        frozenset({"exchange"}),
+        "8_issue.sql",
+    ),
 }
 """What is wrong, by its name."""
 
 
 def install(mutant: SqlMutant, database_url: str) -> None:
     """Puts the wrong function in the place of the right one."""
-    text = files("authority.postgres").joinpath("functions/4_commit.sql").read_text()
-    assert text.count(mutant.right) == 1, "the commit function no longer says this"
-    mutated = text.replace(mutant.right, mutant.wrong).replace("create function", "create or replace function")
+    text = files("authority.postgres").joinpath("functions", mutant.file).read_text()
+    assert text.count(mutant.right) == 1, "the function no longer says this"
     with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute(mutated)
+        connection.execute(text.replace(mutant.right, mutant.wrong))

@@ -1,7 +1,7 @@
 """The model test: the whole authority answers as the model foretells, over dicts and over real servers.
 
-That the test can fail is tested too: it finds every mutant of the authority over dicts, and of the commit function, by
-the rules that concern what is wrong with it.
+That the test can fail is tested too: it finds every mutant of the authority over dicts, and of the functions of the
+database, by the rules that concern what is wrong with it.
 """
 
 from collections.abc import Callable, Iterator
@@ -65,7 +65,7 @@ def test_a_mutant_is_found(mutant: str, folders: Iterator[Path]) -> None:
 
 
 @pytest.mark.parametrize("mutant", SQL_MUTANTS)
-def test_a_mutant_of_the_commit_function_is_found(
+def test_a_mutant_of_a_function_of_the_database_is_found(
     mutant: str, folders: Iterator[Path], fresh_database: str, redis_url: str
 ) -> None:
     install(SQL_MUTANTS[mutant], fresh_database)

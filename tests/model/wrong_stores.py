@@ -1,15 +1,19 @@
 """Stores over dicts that validate, issue or revoke wrongly on purpose, each in one way."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
+from authority.domain.identity import Principal, RegisteredKey
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.validation import SignedValidation
 from authority.inprocess.capabilities import InProcessCapabilities
+from authority.inprocess.registry import InProcessRegistry
 from authority.inprocess.reviews import InProcessValidations
 from authority.inprocess.revocations import InProcessRevocations
+from authority.inprocess.tables import Tables
 from authority.usecases.ports import (
     CapabilityFate,
     IssuedCapability,
@@ -35,6 +39,45 @@ class IssuesAnew(InProcessCapabilities):
 
     def _standing(self, *_: object) -> None:
         return None
+
+
+class IssuesToEachOfABatch(InProcessCapabilities):
+    """Looks up what each item's key stands for before any of them is issued."""
+
+    async def issue(self, offers: Sequence[Offer], deadline: float) -> list[IssuedCapability | Refusal | Exception]:
+        before = dict(self.tables.capabilities)
+        answers: list[IssuedCapability | Refusal | Exception] = []
+        for offer in offers:
+            seen = replace(self.tables, capabilities=dict(before))
+            answers += await InProcessCapabilities(seen, self.clock).issue([offer], deadline)
+            self.tables.capabilities.update(seen.capabilities)
+        return answers
+
+
+class HandsOutInItsOwnOrder(InProcessCapabilities):
+    """What was new comes first."""
+
+    async def issue(self, offers: Sequence[Offer], deadline: float) -> list[IssuedCapability | Refusal | Exception]:
+        answers = await super().issue(offers, deadline)
+        return sorted(answers, key=lambda answer: not isinstance(answer, IssuedCapability) or answer.replayed)
+
+
+@dataclass
+class RemembersCallers:
+    """Reads a key once and never again."""
+
+    tables: Tables
+    read: dict[object, RegisteredKey | None] = field(default_factory=dict)
+
+    async def active_key(self, tenant: TenantRef, principal: PrincipalRef, key_id: str) -> RegisteredKey | None:
+        asked = (tenant, principal, key_id)
+        if asked not in self.read:
+            self.read[asked] = await InProcessRegistry(self.tables).active_key(*asked)
+        return self.read[asked]
+
+    async def principal(self, tenant: TenantRef, principal: PrincipalRef) -> Principal | None:
+        """As `ports.Registry`."""
+        return await InProcessRegistry(self.tables).principal(tenant, principal)
 
 
 class RetriesUndoRevocations(InProcessCapabilities):
