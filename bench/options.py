@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 
@@ -39,21 +40,32 @@ def parse(names: Sequence[str], arguments: Sequence[str] | None = None) -> Optio
     parser = argparse.ArgumentParser(
         prog="make bench", description="Measures what commits cost on this machine; asserts nothing."
     )
-    add = parser.add_argument
+    add, count = parser.add_argument, partial(_add_count, parser)
     add("measure", nargs="*", metavar="WHAT", help=f"of: {', '.join(names)}; everything when left out")
     add("--profile", action="store_true", help="show where the service's time goes, instead of figures")
-    add("--workers", type=_numbers, default=(1,), metavar="N[,N]", help="processes of the service, each number in turn")
-    add("--rounds", type=_positive, default=5, help="rounds of each measurement")
-    add("--unary-commits", type=_positive, default=2048, help="unary commits, and empty calls and replays, of a round")
-    add("--many-commits", type=_positive, default=8192, help="commits in batches, and over streams, of a round")
-    add("--exchanges", type=_positive, default=512, help="whole exchanges of a round")
-    add("--concurrent", type=_positive, default=64, help="unary calls, or exchanges, under way at once")
-    add("--batch-size", type=_positive, default=256, help="commits of a batch")
-    add("--batches-at-once", type=_positive, default=4, help="batches under way at once")
-    add("--streams", type=_positive, default=4, help="streams open at once")
-    add("--clients", type=_positive, default=1, help="processes that make load")
-    add("--channels", type=_positive, default=8, help="connections of all of them together")
-    add("--data", type=Path, help="a folder on the disk to measure, instead of the one for temporary files")
+    add(
+        "--workers",
+        type=_numbers,
+        default=(1,),
+        metavar="N[,N]",
+        help="processes of the service, each number in turn; 1 when left out",
+    )
+    count("--rounds", 5, "rounds of each measurement")
+    count("--unary-commits", 2048, "unary commits, and empty calls and replays, of a round")
+    count("--many-commits", 8192, "commits in batches, and over streams, of a round")
+    count("--exchanges", 512, "whole exchanges of a round")
+    count("--concurrent", 64, "unary calls, or exchanges, under way at once")
+    count("--batch-size", 256, "commits of a batch")
+    count("--batches-at-once", 4, "batches under way at once")
+    count("--streams", 4, "streams open at once")
+    count("--clients", 1, "processes that make load")
+    count("--channels", 8, "connections of all of them together")
+    add(
+        "--data",
+        type=Path,
+        metavar="DIR",
+        help="a folder on the disk to measure, instead of the one for temporary files",
+    )
     given = parser.parse_args(arguments)
     unknown = [name for name in given.measure if name not in names]
     if unknown:
@@ -61,11 +73,14 @@ def parse(names: Sequence[str], arguments: Sequence[str] | None = None) -> Optio
     return Options(**{**vars(given), "measure": tuple(given.measure)})
 
 
+def _add_count(parser: argparse.ArgumentParser, name: str, default: int, what: str) -> None:
+    parser.add_argument(name, type=_positive, default=default, metavar="N", help=f"{what}; {default} when left out")
+
+
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

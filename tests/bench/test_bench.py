@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.options import parse
+
 ROOT = Path(__file__).parents[2]
 TINY = ("--rounds=1", "--unary-commits=16", "--many-commits=64", "--exchanges=8", "--concurrent=8", "--batch-size=16")
 FIGURES = {
@@ -36,3 +38,20 @@ def test_every_figure_is_a_line_of_json(tmp_path: Path) -> None:
         assert figure.keys() == {"name", "value", "spread", "detail"}
         assert figure["value"] > 0
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "two", "1.5", ""])
+def test_a_number_that_is_none_is_told_in_words(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(["many"], [f"--rounds={wrong}"])
+
+    assert ended.value.code == 2
+    assert f"error: argument --rounds: {wrong!r} is no whole number of at least 1" in capsys.readouterr().err
+
+
+def test_the_options_say_what_holds_when_they_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["many"], ["--help"])
+
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"rounds of each measurement; {parse(['many'], []).rounds} when left out" in told
