@@ -4,7 +4,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
@@ -12,6 +12,9 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 _ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,255}$"  # Rust: matches at the very end only
 _PORT = 65_535
 _CONFIG_FILE = "AUTHORITY_CONFIG"
+
+MOST_WORKERS: Final = 64
+"""Processes that one command serves by."""
 
 
 class SettingsError(Exception):
@@ -87,7 +90,7 @@ class Settings(OperatorSettings):
     reflection: bool = False
     """Whether clients may ask for the contract over gRPC reflection."""
 
-    workers: int = Field(1, ge=1, le=64)
+    workers: int = Field(1, ge=1, le=MOST_WORKERS)
     """Processes that serve behind the one address; more than one needs Linux and HOST:PORT."""
     commit_connections: int = Field(4, ge=1, le=64)
     """Database connections of a process that commit; as many calls of the commit function are under way at once.

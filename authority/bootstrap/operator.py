@@ -100,8 +100,10 @@ class Operator:
     async def rotate(self, purpose: KeyPurpose, scope: Scope = EVERYWHERE) -> tuple[IssuerKey, list[str]]:
         """A new key signs from now on; answers with it and the ids of the keys that retire for it.
 
-        The private key is durable before its row names it: a crash between leaves a file that signs nothing.
+        The private key is durable before its row names it: a crash between leaves a file that signs nothing. A database
+        that is away or was never migrated is found before, and leaves none.
         """
+        await self.administration.list_issuer_keys()
         now = self.clock.now()
         key = generate(self.keys, purpose, now, scope)
         return key, list(await self.administration.add_issuer_key(key, now))

@@ -16,7 +16,7 @@ from authority.cli.logs import log_as
 from authority.cli.output import Json, emit, note, say
 from authority.cli.serving import Announce, serve_until_stopped, stopped_by_sigterm
 from authority.cli.workers.serving import serve_by_workers
-from authority.config import Settings, load_settings, names_a_database
+from authority.config import MOST_WORKERS, Settings, load_settings, names_a_database
 from authority.embedded.demo import load_tenants
 
 
@@ -39,6 +39,8 @@ def serve(
         int | None,
         typer.Option(
             metavar="N",
+            min=1,
+            max=MOST_WORKERS,
             help="Instead of AUTHORITY_WORKERS: how many processes serve, behind the one port; 1 if not set.",
         ),
     ] = None,

@@ -94,11 +94,15 @@ class KeyRing:
     def signing_faults(self) -> tuple[str, ...]:
         """What keeps this process from signing: purposes without an active key, and active keys it cannot use.
 
-        Empty when everything is in place. Meant for the start of the service, health and `authority doctor`.
+        Empty when everything is in place. Meant for the log at the start of the service.
         """
         active = self._snapshot.signing
         missing = set(MINTING) - {key.purpose for key in active}
-        faults = [f"there is no active {purpose.value} key" for purpose in MINTING if purpose in missing]
+        faults = [
+            f"there is no active {purpose.value} key: `authority keys rotate {purpose.value}` makes one"
+            for purpose in MINTING
+            if purpose in missing
+        ]
         for key in active:
             try:
                 self._private_key(key)

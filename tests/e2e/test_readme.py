@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CLIENT_README = (ROOT / "clients/python/README.md").read_text(encoding="utf-8")
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 AUTHORITY = str(Path(sys.executable).with_name("authority"))
 
 
@@ -45,15 +46,16 @@ def test_the_exchange_prints_what_its_comments_say(served: Path) -> None:
     assert done.stdout.splitlines() == ["agent_output", "require_approval", "True True"]
 
 
-def test_the_client_s_exchange_and_its_offline_check_run_as_they_stand(served: Path) -> None:
+def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
     credentials = served / ".authority/credentials"
     named = {
         "AUTHORITY_CREDENTIALS": str(credentials / "lantern-software-service.json"),
         "AGENT_CREDENTIALS": str(credentials / "lantern-software-agent.json"),
     }
     scripts = re.findall(r"```python\n(.*?)```", CLIENT_README, re.DOTALL)
-    assert len(scripts) == 2
+    assert len(scripts) == 3
 
+    printed = []
     for script in scripts:
         done = subprocess.run(
             [sys.executable, "-c", script],
@@ -66,6 +68,12 @@ def test_the_client_s_exchange_and_its_offline_check_run_as_they_stand(served: P
         )
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
+        printed.append(done.stdout.splitlines())
+
+    _, many, _ = printed
+    records = [line.split()[-1] for line in many]
+    assert all(UUID.fullmatch(record) for record in records), many
+    assert len(set(records)) == 10
 
 
 def test_the_commands_answer(served: Path) -> None:

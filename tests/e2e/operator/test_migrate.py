@@ -25,11 +25,16 @@ def test_a_new_database_is_made_ready_by_migrate_alone(
     url = ensure_database(find_endpoint(data).admin_database_url, "empty")
     monkeypatch.setenv("AUTHORITY_ADMIN_DATABASE_URL", url)
     monkeypatch.chdir(data)
+    before = set(data.glob("keys/receipt-*"))
 
     # When it is used too early, then the remedy is named
     early = ran(capsys, "keys", "list")
     assert early.code == 1
     assert "has `authority migrate` been run on it" in early.sentence
+
+    # And a key that it cannot know of leaves no private key behind
+    assert ran(capsys, "keys", "rotate", "receipt").sentence == early.sentence
+    assert set(data.glob("keys/receipt-*")) == before
 
     # When it is migrated, then it can be used, and migrating again changes nothing
     first, second = ran(capsys, "migrate", "--json"), ran(capsys, "migrate", "--json")

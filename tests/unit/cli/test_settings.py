@@ -87,6 +87,16 @@ def test_a_file_of_settings_that_is_no_toml_is_named(
     assert result.sentence.startswith("AUTHORITY_CONFIG names config.toml, which is no TOML: ")
 
 
+@pytest.mark.parametrize("workers", ["0", "65", "two"])
+def test_a_number_of_workers_that_cannot_be_is_told_by_its_option(
+    workers: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = ran(capsys, "serve", "--workers", workers)
+
+    assert result.code == 2
+    assert result.sentence.startswith("Invalid value for '--workers': ")
+
+
 def test_serving_own_servers_needs_both(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTHORITY_DATABASE_URL", "postgresql://x@127.0.0.1:1/y")
 

@@ -12,6 +12,7 @@ from capability_authority.client.errors import (
     BindingMismatch,
     DeadlineExceeded,
     Denied,
+    Expired,
     IdempotencyConflict,
     InProgress,
     InternalFault,
@@ -98,6 +99,12 @@ def test_every_exception_tells_its_rpc_sentence_and_facts(kind: type[AuthorityEr
     assert str(error).startswith(f"CommitValidated: a fixed sentence ({reason})")
     assert (error.reason, error.message, error.metadata) == (reason, "a fixed sentence", {"incident": "7"})
     assert error.code is grpc.StatusCode.INTERNAL
+
+
+def test_an_exception_in_a_list_of_answers_shows_its_sentence() -> None:
+    answer = Expired(failure(reason="EXPIRED"))
+
+    assert repr([answer]) == f"[Expired({str(answer)!r})]"
 
 
 def test_an_unknown_outcome_says_how_to_find_it_out() -> None:

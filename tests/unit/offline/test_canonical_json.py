@@ -119,6 +119,15 @@ def test_d04_integers_beyond_are_refused_not_rounded(integer: int) -> None:
         parse(str(integer).encode())
 
 
+def test_d04_a_value_that_is_no_json_is_refused_with_the_rule() -> None:
+    with pytest.raises(JsonError, match=r"^JSON refused: integer_out_of_range; integers end at .* sent as text$"):
+        canonicalize({"at_ns": 2**60})
+    with pytest.raises(JsonError, match=r"^JSON refused: integer_out_of_range at /at_ns; integers end at "):
+        parse(b'{"at_ns":1152921504606846976}')
+    with pytest.raises(JsonError, match=r"^JSON refused: unsupported_type; only None, bool, int"):
+        canonicalize({1, 2})
+
+
 @pytest.mark.parametrize("data", REFUSED["duplicate_key"])
 def test_d06_duplicate_keys_are_refused(data: bytes) -> None:
     assert json.loads(data) is not None  # the standard library keeps the last one, silently

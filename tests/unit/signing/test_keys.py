@@ -129,5 +129,6 @@ def test_an_empty_ring_says_what_is_missing(room: Room) -> None:
     ring = KeyRing(room.folder)
     assert ring.published() == ()
     assert ring.signing_faults() == tuple(
-        f"there is no active {purpose} key" for purpose in ("capability", "receipt", "validation", "decision")
+        f"there is no active {purpose} key: `authority keys rotate {purpose}` makes one"
+        for purpose in ("capability", "receipt", "validation", "decision")
     )

@@ -114,6 +114,10 @@ class AuthorityError(Exception):
         """What is particular to this refusal, in words."""
         return ", ".join(f"{name}: {shown(value)}" for name, value in sorted(self.metadata.items()))
 
+    def __repr__(self) -> str:
+        """Its sentence: batches and streams give such exceptions as values, which people print in lists."""
+        return f"{type(self).__name__}({str(self)!r})"
+
     def __str__(self) -> str:
         failure = self.failure
         tried = f" after {failure.attempts} attempts" if failure.attempts > 1 else ""

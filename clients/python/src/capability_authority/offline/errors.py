@@ -26,9 +26,19 @@
 Messages quote what was presented cut short and escaped, so that they can be logged; they never hold content or keys.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar, Final
 
 _SHOWN_CHARACTERS = 160
+_JSON_RULES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "integer_out_of_range": "integers end at ±(2^53-1), larger ones are sent as text",
+        "number_out_of_range": "neither NaN nor infinity is a number of JSON",
+        "unsupported_type": "only None, bool, int, float, str, list, tuple and dict with str keys are JSON",
+    }
+)
+"""What to know of the problems that a program's own values have."""
 
 
 class OfflineError(ValueError):
@@ -53,7 +63,8 @@ class JsonError(OfflineError):
     def __init__(self, problem: str, path: str | None = None) -> None:
         self.problem = problem
         self.path = path
-        super().__init__(f"JSON refused: {problem}" + (f" at {_shown(path)}" if path else ""))
+        rule = f"; {_JSON_RULES[problem]}" if problem in _JSON_RULES else ""
+        super().__init__(f"JSON refused: {problem}" + (f" at {_shown(path)}" if path else "") + rule)
 
 
 class NonCanonicalJson(JsonError):
