@@ -120,7 +120,11 @@ TRIPS: dict[str, Trip] = {
         "capability", "a key has one live capability", {"capability_id": NEW_ID}, copied="state = 'issued'"
     ),
     # --- what a commit makes
-    "commit_receipt_key": Trip("commit_receipt", "a receipt is kept once"),
+    "commit_receipt_key": Trip(
+        "commit_receipt",
+        "a receipt is kept once",
+        {"idempotency_key": "new", "capability_id": NEW_ID, "proposal_id": NEW_ID, "record_id": NEW_ID},
+    ),
     "commit_receipt_one_per_idempotency_key": Trip(
         "commit_receipt",
         "a holder's key is settled once",
