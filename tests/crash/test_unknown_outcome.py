@@ -81,7 +81,7 @@ async def test_c02_f03_a_caller_that_goes_away_during_commit_finds_it_done(
     ready, before = await doomed_team.ready(), site.storage.assert_whole().receipts
     with gate(site.installation.admin_url, "memory_record") as closed:
         running = asyncio.create_task(
-            _asked_once(doomed, doomed_team, ready, within_s=1.2 if way == "deadline" else 20)
+            _asked_once(doomed, doomed_team, ready, within_s=3.0 if way == "deadline" else 20)
         )
         await eventually(lambda: len(closed.waiting()) == 1, "the call is inside the database")
         # When its caller gives up
@@ -105,7 +105,7 @@ async def test_f03_a_caller_that_gives_up_before_commit_finds_it_done_once(
     # Given a commit whose call is on its way to the database
     ready, before = await doomed_team.ready(), site.storage.assert_whole().receipts
     site.proxy.hold_requests(COMMIT)
-    running = asyncio.create_task(_asked_once(doomed, doomed_team, ready, within_s=1.2))
+    running = asyncio.create_task(_asked_once(doomed, doomed_team, ready, within_s=3.0))
     await eventually(lambda: site.proxy.held_requests > 0, "the call is on its way")
     # When its deadline passes before the call arrives
     await refused(running, DeadlineExceeded)

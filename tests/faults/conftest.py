@@ -14,6 +14,9 @@ from tests.installation.storage import Storage, storage_at
 from tests.installation.team import ONCE, Team, team_at
 from tests.installation.wire import Wire, wire_to
 
+SHORT_WAITS = {"deadline_cap_s": "2", "redis_wait_ms": "50"}
+"""For servers that hang: how long a call may take at all, and how long Redis is waited for."""
+
 
 @dataclass(frozen=True)
 class Site:
@@ -36,7 +39,7 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
         installation = Installation(postgres.url, valkey.url, folder)
         await installation.furnish()
         processes = stack.enter_context(installation.processes())
-        yield Site(postgres, valkey, installation, processes, await processes.serving({"deadline_cap_s": "2"}))
+        yield Site(postgres, valkey, installation, processes, await processes.serving(SHORT_WAITS))
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ async def test_a_database_that_only_reads_is_unavailable_until_it_writes(
     await eventually(lambda: broken_storage.one("show default_transaction_read_only") == "on", "it only reads")
     try:
         # When it is committed, then it is unavailable
-        async with team_at(site.service.address, patient.tenant, retries=ONCE, within_s=1.2) as hasty:
+        async with team_at(site.service.address, patient.tenant, retries=ONCE) as hasty:
             await refused(hasty.commit(ready), Unavailable)
     finally:
         broken_storage.ask("set default_transaction_read_only = off")

@@ -33,6 +33,8 @@ MEMBERS: Final = {
     "admin": PrincipalKind.ADMIN,
 }
 _LOGIN: Final = "installation"
+_REDIS_WAIT_MS: Final = "2000"
+"""A busy machine is not taken for a Redis that hangs; tests in which it does hang set a shorter one."""
 _NUMBERS = count(1)
 
 
@@ -68,6 +70,7 @@ class Installation:
             "AUTHORITY_KEYS": str(self.keys),
             "AUTHORITY_ISSUER": ISSUER,
             "AUTHORITY_AUDIENCE": AUDIENCE,
+            "AUTHORITY_REDIS_WAIT_MS": _REDIS_WAIT_MS,
         }
 
     @contextmanager

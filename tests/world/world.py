@@ -44,7 +44,7 @@ Value = TypeVar("Value")
 
 NAMESPACE = "notes"
 PERMIT_ALL = '@id("permit-all")\npermit (principal, action, resource);\n'
-WITHIN_S = 5.0
+WITHIN_S = 30.0
 """How long a caller of commit or issue waits."""
 KINDS = (PrincipalKind.AGENT, PrincipalKind.USER, PrincipalKind.OBSERVER, PrincipalKind.SERVICE, PrincipalKind.ADMIN)
 _NUMBERS = count(1)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from authority.embedded.ports import free_port
 from capability_authority import CapabilityAuthority, RetryPolicy
 from capability_authority.client import (
     ConnectionClosed,
@@ -203,8 +204,8 @@ async def test_f03_an_attempt_that_runs_out_of_time_is_asked_again(
     hang = Hang()
     small_authority.upset("CommitValidated", hang)
 
-    # When the commit may take one second, each attempt half of it
-    committed = await client.commit(capability, content=CONTENT, timeout=1.0)
+    # When the commit may take two seconds, each attempt half of it
+    committed = await client.commit(capability, content=CONTENT, timeout=2.0)
 
     # Then the first was given up, on the server too, and the second succeeded
     await hang.given_up.wait()
@@ -219,9 +220,9 @@ async def test_f03_the_deadline_bounds_all_attempts_together(
     begun = time.monotonic()
 
     with pytest.raises(DeadlineExceeded) as caught:
-        await client.propose(memory_namespace="m", memory_type="critique", content="text", timeout=0.4)
+        await client.propose(memory_namespace="m", memory_type="critique", content="text", timeout=2.0)
 
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 10
     assert isinstance(caught.value, TimeoutError)
     assert (caught.value.code, caught.value.outcome_unknown) == (grpc.StatusCode.DEADLINE_EXCEEDED, True)
     assert caught.value.attempts == 2
@@ -306,7 +307,8 @@ async def test_nobody_listening_is_a_transport_error_that_says_so() -> None:
 
 async def test_f10_a_server_that_comes_back_is_found_within_the_deadline() -> None:
     # Given a client whose server is gone, and comes back at the same address once the client has waited
-    async with SmallAuthority().serving() as first:
+    # The port is none that the kernel gives to connections: a client that tries it again and again might get it itself.
+    async with SmallAuthority().serving(f"127.0.0.1:{free_port()}") as first:
         credentials = first.register()
     second = SmallAuthority()
     second.accept(credentials)

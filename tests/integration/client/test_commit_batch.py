@@ -169,7 +169,7 @@ async def test_f03_time_is_for_all_calls_together(client: CapabilityAuthority, s
     small_authority.upset(RPC, *[Hang() for _ in range(9)])
 
     # When there are two calls to make
-    answers = await client.commit_batch(commits_of([capability] * 513), timeout=0.5)
+    answers = await client.commit_batch(commits_of([capability] * 513), timeout=1.0)
 
     # Then the first may have committed, and the second was not even sent
     assert [one.outcome_unknown for one in answers if isinstance(one, TimeoutError)] == [True] * 512 + [False]

@@ -261,7 +261,7 @@ async def test_a_refused_stream_is_told_to_each_and_then_raised(
     # Given a caller that is revoked after one commit
     items = await items_under(client, "a", "b", "c")
     small_authority.state.stream_ends.append(StreamEnd(1, refusal=STRANGER))
-    small_authority.upset(RPC, Serve(), Refuse(STRANGER))
+    small_authority.upset(RPC, Serve(), *[Refuse(STRANGER)] * 5)
     seen: list[StreamedCommit] = []
 
     # When it streams, then each that was taken comes out before the refusal is raised
@@ -273,8 +273,9 @@ async def test_a_refused_stream_is_told_to_each_and_then_raised(
     for one in seen[1:]:
         assert isinstance(one.outcome, CallerUnauthenticated)
         assert one.outcome.key == one.commit_idempotency_key
-    # gRPC may hide the status of a stream that is written to; the next one is refused before anything is written.
-    assert len(small_authority.attempts(RPC)) <= 2
+    # gRPC may hide the status of a stream that is written to, of the next one too on a busy machine; after one that
+    # brought nothing the client waits for it before it writes.
+    assert len(small_authority.attempts(RPC)) <= 4
     assert len(small_authority.state.records) == 1
 
 

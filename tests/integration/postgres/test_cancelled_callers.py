@@ -68,11 +68,11 @@ async def test_c02_a_commit_whose_caller_goes_away_at_once_happens_once(world: W
 
 
 async def test_f03_a_deadline_that_passes_inside_a_commit_does_not_reach_it(world: World, superuser: Superuser) -> None:
-    # given a caller that waits a tenth of a second for a call that takes longer
+    # given a caller that waits half a second for a call that takes longer
     issued = await world.issued()
     async with gate(superuser) as closed:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(world.commit(issued), 0.1)
+            await asyncio.wait_for(world.commit(issued), 0.5)
         await closed.reached()
         await closed.open()
         await committer_of(world).close()

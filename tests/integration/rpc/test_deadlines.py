@@ -83,7 +83,7 @@ async def test_f03_what_was_sent_goes_on_after_the_callers_deadline() -> None:
     # When the caller's deadline passes first.
     async with running(use_cases(get_record=shielded)) as service:
         await service.channel.channel_ready()
-        failure = await service.fail(timeout=0.5)
+        failure = await service.fail(timeout=1.5)
         assert entered.is_set()
         assert failure.code.name == "DEADLINE_EXCEEDED"
         may_end.set()

@@ -18,6 +18,8 @@ BATCH_ITEMS: Final = 512
 BATCH_BYTES: Final = 3 * 1024 * 1024
 """The most that the authority takes in one call (semantics §10)."""
 _VARINT_BITS: Final = 7
+_LEAST_S: Final = 0.01
+"""A call that is sent with less time left cannot be answered, and would only leave a doubt."""
 
 
 @dataclass(slots=True)
@@ -82,7 +84,7 @@ async def settle(part: Sequence[BatchItem], ask: Ask, *, seconds: float, policy:
     A call that fails is tried again as one, with the same bytes; after one that is answered only those items are asked
     for again whose own status says that it may help, and the wait is the longest that any of them asks for.
     """
-    if seconds <= 0:
+    if seconds < _LEAST_S:
         for item in part:
             sentence = "not sent: the time for the whole batch ran out before"
             item.answer = DeadlineExceeded(item.call.failure(grpc.StatusCode.DEADLINE_EXCEEDED, sentence))
