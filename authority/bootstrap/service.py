@@ -60,6 +60,8 @@ from authority.usecases.verify_capability import VerifyCapability
 _log = structlog.get_logger(__name__)
 
 _REFRESH_WITHIN_S = 5.0
+_FINISH_WITHIN_S = 2.0
+"""Less than whoever ends us waits after `drain_s` before it kills."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +157,19 @@ class _Gatherers:
 def _gatherers(
     stack: contextlib.AsyncExitStack, settings: Settings, databases: _Databases, reader: StatementReader, clock: Clock
 ) -> _Gatherers:
-    """What gathers calls of the database: each is waited for when the service ends."""
+    """What gathers calls of the database: each is waited for when the service ends, though not for ever."""
     gathering = GatheringSettings(calls=settings.commit_connections)
     committing = CommitterSettings(settings.issuer, settings.clock_bound_ms, gathering)
     committer = PostgresCommitter(databases.commit, clock, committing, RelayWake(databases.commit))
-    stack.push_async_callback(committer.close)
     capabilities = PostgresCapabilities(databases.issue, reader, clock, IssuingSettings(settings.clock_bound_ms))
-    stack.push_async_callback(capabilities.close)
+
+    async def finish() -> None:
+        """What hangs in the database by then goes on there, or not, without us: its callers have gone (case F12)."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_FINISH_WITHIN_S):
+                await asyncio.gather(committer.close(), capabilities.close())
+
+    stack.push_async_callback(finish)
     return _Gatherers(committer, capabilities)
 
 

@@ -13,6 +13,7 @@ import asyncpg
 from authority.domain.references import TenantRef
 from authority.domain.refusal import Refusal
 from authority.postgres.faults import as_fault, is_away, is_lost
+from authority.postgres.silence import notice_silence
 from authority.postgres.sql import query
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ async def connect_pool(settings: PoolSettings) -> "asyncpg.Pool[asyncpg.Record]"
     """
 
     async def begin(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+        notice_silence(connection)
         await _teach_types(connection)
         if settings.look:
             await settings.look(connection)
@@ -148,13 +150,14 @@ class Database:
         with _told_as_faults():
             async with self._borrowed() as connection:
                 transaction = connection.transaction(readonly=read_only)
-                await transaction.start()
+                # Not `start`, which leaves a transaction behind for the driver to complain of when it is cancelled.
+                await transaction.__aenter__()
                 try:
                     await connection.execute(query("name_tenant"), str(tenant))
                     yield connection
-                    await transaction.commit()
-                except (Exception, asyncio.CancelledError):
-                    await _roll_back(connection, transaction)
+                    await transaction.__aexit__(None, None, None)
+                except (Exception, asyncio.CancelledError) as error:
+                    await _roll_back(connection, transaction, error)
                     raise
 
     async def ask(self, sql: str, *arguments: object) -> asyncpg.Record | None:
@@ -181,12 +184,14 @@ class Database:
                 yield connection
             except Exception as error:
                 if is_away(error) or is_lost(error):
-                    connection.terminate()
+                    _drop(connection)
                 raise
 
     async def close(self) -> None:
-        """Closes every connection once it is given back."""
-        await self.pool.close()
+        """Closes every connection once it is given back; those that are not given back in time are dropped."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_GIVE_BACK_WITHIN_S):
+                await self.pool.close()
 
     @contextlib.asynccontextmanager
     async def _borrowed(self) -> AsyncIterator[Connection]:
@@ -205,10 +210,16 @@ class Database:
                 raise
 
 
-async def _roll_back(connection: Connection, transaction: "Transaction") -> None:
+async def _roll_back(connection: Connection, transaction: "Transaction", why: BaseException) -> None:
     """Rolls back in time, or else drops the connection, which comes to the same."""
     try:
         async with asyncio.timeout(_GIVE_BACK_WITHIN_S):
-            await transaction.rollback()
+            await transaction.__aexit__(type(why), why, why.__traceback__)
     except Exception:  # noqa: BLE001 - why it was to be rolled back is told, not this
+        _drop(connection)
+
+
+def _drop(connection: Connection) -> None:
+    """Breaks the connection off. One that is lost already has been taken back by its pool, which is no news."""
+    with contextlib.suppress(asyncpg.InterfaceError):
         connection.terminate()

@@ -2,11 +2,14 @@
 
 import asyncio
 
+import pytest
+
 from capability_authority.client import Committed, TransportError
 from tests.crash.conftest import Site
 from tests.installation.gates import gate
 from tests.installation.health import NOT_SERVING, SERVING, watch_health
 from tests.installation.processes import ServiceProcess, eventually
+from tests.installation.proxy import COMMIT, ISSUE
 from tests.installation.team import ONCE, Team, all_of, refused, team_at
 
 COMMITS = 100
@@ -61,3 +64,29 @@ async def test_f12_a_restart_under_load_loses_and_doubles_nothing(
     committed: list[Committed] = await committing
     assert len({one.receipt_id for one in committed}) == COMMITS
     assert site.storage.assert_whole().receipts == before + COMMITS
+
+
+@pytest.mark.parametrize("name", [COMMIT, ISSUE])
+async def test_f12_a_database_that_hangs_keeps_no_process_from_ending(
+    site: Site, doomed: ServiceProcess, doomed_team: Team, name: str
+) -> None:
+    # Given a call whose reply of the database does not come back
+    ready, ground = await doomed_team.ready(), await doomed_team.ground()
+    before = site.storage.assert_whole().receipts
+    async with team_at(doomed.address, doomed_team.tenant, retries=ONCE) as impatient:
+        site.proxy.hold_replies(name)
+        call = impatient.commit(ready) if name == COMMIT else impatient.issue(ground, "key")
+        calling = asyncio.create_task(refused(call, TransportError))
+        await eventually(lambda: site.proxy.held_replies > 0, "the reply is held up")
+        # When the process is asked to end
+        doomed.terminate()
+        # Then it does
+        assert await doomed.ends() == 0
+        await calling
+    # And at its successor the commit is found, and a capability is had
+    site.proxy.cut()
+    await site.proxy.let_pass()
+    await site.processes.again(doomed)
+    assert (await doomed_team.commit(ready)).replayed is (name == COMMIT)
+    assert not (await doomed_team.commit(await doomed_team.issue(ground, "key"))).replayed
+    assert site.storage.assert_whole().receipts == before + 2

@@ -1,6 +1,7 @@
 """Callers go away at any moment (C02, C03, F03): what was sent is finished, and connections come back clean (C05)."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -151,6 +152,27 @@ async def test_c05_after_cancellations_at_random_every_connection_is_clean(
     issued, _ = await world.committed()
     assert await world.counts() == all_are(before + 1)
     assert must(await world.commit(issued)).replayed
+
+
+async def test_c05_a_caller_that_goes_away_while_its_transaction_begins_is_no_error_in_the_log(
+    world: World, databases: Mapping[Power, Database], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def read() -> None:
+        async with databases[Power.READ].transaction(world.tenant, read_only=True) as connection:
+            await connection.fetchval("select 1")
+
+    # given a connection that is there, and callers that go away after each number of turns of the loop
+    await read()
+    for turns in range(12):
+        task = asyncio.create_task(read())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    # then the next ones are served, and there is nothing for an operator to look into
+    await read()
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 async def is_clean(database: Database) -> bool:
