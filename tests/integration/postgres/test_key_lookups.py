@@ -56,6 +56,8 @@ async def locked(superuser: Superuser) -> AsyncIterator[None]:
 
 
 async def waiting_backends(superuser: Superuser) -> list[int]:
+    # In a transaction the sessions that there are would be those of the first look.
+    await superuser.execute("select pg_stat_clear_snapshot()")
     rows = await superuser.fetch(
         """
         select pid from pg_stat_activity
