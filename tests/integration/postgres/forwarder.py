@@ -13,6 +13,8 @@ class Forwarder:
         self._parts = urlsplit(server_url)
         self._server: asyncio.Server | None = None
         self._ways: set[asyncio.Task[None]] = set()
+        self.answers_to_pass = 0
+        """How many answers are handed over before any is lost."""
         self.answers_to_lose = 0
         """How many answers will still be lost; each takes its connection with it."""
 
@@ -59,9 +61,11 @@ class Forwarder:
     ) -> None:
         with suppress(OSError):
             while data := await reader.read(65_536):
-                if answers and self.answers_to_lose:
+                if answers and self.answers_to_lose and not self.answers_to_pass:
                     self.answers_to_lose -= 1
                     break
+                if answers and self.answers_to_pass:
+                    self.answers_to_pass -= 1
                 writer.write(data)
                 await writer.drain()
         for one in both:
