@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import asyncpg
 
+from authority.domain.reasons import Reason
 from authority.domain.references import TenantRef
 from authority.domain.refusal import Refusal
 from authority.postgres.faults import as_fault, is_away, is_lost
 from authority.postgres.silence import notice_silence
 from authority.postgres.sql import query
+from authority.usecases.ports import DependencyUnavailable
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
@@ -24,6 +26,10 @@ Answer = TypeVar("Answer")
 
 Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 
+WARNING = "01000"
+"""What PostgreSQL sends when a commit is durable here but its standby has not confirmed it (case I18)."""
+
+_TELLS_WHAT_WAS_FOUND = frozenset({Reason.ALREADY_COMMITTED, Reason.IDEMPOTENCY_CONFLICT})
 _EPOCH_2000_MS = 946_684_800_000
 _CONNECT_TIMEOUT_S = 5.0
 _GIVE_BACK_WITHIN_S = 0.5
@@ -111,6 +117,26 @@ class Refused(Exception):
         self.refusal = refusal
 
 
+async def await_standby(connection: Connection) -> None:
+    """What the transaction has found is told of only once it commits, which then waits for a synchronous standby."""
+    await connection.execute(query("await_standby"))
+
+
+@contextlib.contextmanager
+def listening(connection: Connection) -> Iterator[list[str]]:
+    """The SQLSTATEs of what the server says beside its answers, while the block lasts."""
+    told: list[str] = []
+
+    def listen(_: object, message: asyncpg.PostgresLogMessage) -> None:
+        told.append(str(message.sqlstate))
+
+    connection.add_log_listener(listen)
+    try:
+        yield told
+    finally:
+        connection.remove_log_listener(listen)
+
+
 @contextlib.contextmanager
 def _told_as_faults() -> Iterator[None]:
     try:
@@ -138,6 +164,9 @@ class Database:
             async with self.transaction(tenant) as connection:
                 return await work(connection)
         except Refused as refused:
+            if refused.refusal.reason in _TELLS_WHAT_WAS_FOUND:
+                async with self.transaction(tenant) as connection:
+                    await await_standby(connection)
             return refused.refusal
 
     @contextlib.asynccontextmanager
@@ -145,7 +174,8 @@ class Database:
         """A READ COMMITTED transaction that sees one tenant.
 
         It commits when the block ends and rolls back when it raises. An error inside must leave the block: swallowed,
-        it would silently turn the COMMIT into a ROLLBACK (case C04).
+        it would silently turn the COMMIT into a ROLLBACK (case C04). Raises DependencyUnavailable, too, when it
+        committed and the synchronous standby has not confirmed it: a new primary might lack it (case I18).
         """
         with _told_as_faults():
             async with self._borrowed() as connection:
@@ -155,7 +185,7 @@ class Database:
                 try:
                     await connection.execute(query("name_tenant"), str(tenant))
                     yield connection
-                    await transaction.__aexit__(None, None, None)
+                    await _commit(connection, transaction)
                 except (Exception, asyncio.CancelledError) as error:
                     await _roll_back(connection, transaction, error)
                     raise
@@ -208,6 +238,14 @@ class Database:
                     # When it takes longer the connection is dropped.
                     await self.pool.release(connection, timeout=_GIVE_BACK_WITHIN_S)
                 raise
+
+
+async def _commit(connection: Connection, transaction: "Transaction") -> None:
+    """Raises DependencyUnavailable when the commit is durable here, and may be nowhere else."""
+    with listening(connection) as told:
+        await transaction.__aexit__(None, None, None)
+    if WARNING in told:
+        raise DependencyUnavailable("the standby has not confirmed the commit")
 
 
 async def _roll_back(connection: Connection, transaction: "Transaction", why: BaseException) -> None:

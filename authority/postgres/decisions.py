@@ -9,7 +9,7 @@ from authority.domain.refusal import Refusal
 from authority.domain.validation import SignedValidation
 from authority.postgres import audit, rows
 from authority.postgres.audit import AuditEvent
-from authority.postgres.connections import Connection, Database, Refused
+from authority.postgres.connections import Connection, Database, Refused, await_standby
 from authority.postgres.requests import claim_request
 from authority.postgres.sql import query
 from authority.usecases.ports import Clock, Decide, RequestMark, Statements
@@ -53,7 +53,10 @@ class PostgresDecisions:
         row = await connection.fetchrow(query("request_by_id"), str(mark.tenant), str(mark.principal), mark.request_id)
         if row and row["digest"] != mark.digest:
             raise Refused(Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "request_id"}))
-        return str(row["answer"]) if row else None
+        if row is None:
+            return None
+        await await_standby(connection)
+        return str(row["answer"])
 
     async def _decided(self, connection: Connection, tenant: TenantRef, digest: str) -> SignedDecision:
         found = await read_decision(connection, self.statements, tenant, bytes.fromhex(digest))

@@ -3,19 +3,15 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-import asyncpg
 import structlog
 
-from authority.postgres.connections import Connection
+from authority.postgres.connections import WARNING, Connection, listening
 from authority.postgres.fair_queue import Item
 from authority.postgres.faults import is_again_whole, is_away, is_clock_off, is_lost, is_poison
 from authority.postgres.gathering import Again
 from authority.postgres.rows import Row
 
 Got = TypeVar("Got")
-
-_WARNING = "01000"
-"""What PostgreSQL sends when a commit is durable here but its standby has not confirmed it (case I18)."""
 
 _log = structlog.get_logger(__name__)
 
@@ -26,17 +22,9 @@ async def fetch_durably(connection: Connection, count: int, sql: str, *arguments
     No timeout and no transaction of ours: what is sent is finished, whoever waits for it (case C02). Raises what the
     driver raises. A connection that leaves it open what happened is dropped.
     """
-    warned: list[str] = []
-
-    def listen(_: object, message: asyncpg.PostgresLogMessage) -> None:
-        warned.append(str(message.sqlstate))
-
-    connection.add_log_listener(listen)
-    try:
+    with listening(connection) as told:
         found = await connection.fetch(sql, *arguments)
-    finally:
-        connection.remove_log_listener(listen)
-    if _WARNING in warned or len(found) != count:
+    if WARNING in told or len(found) != count:
         connection.terminate()
         return None
     return found

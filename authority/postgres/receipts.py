@@ -1,4 +1,4 @@
-"""Reads commit receipts."""
+"""Reads commit receipts, and tells of none that a new primary might lack."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from authority.domain.plan import StoredReceipt
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.postgres import rows
-from authority.postgres.connections import Database
+from authority.postgres.connections import Database, await_standby
 from authority.postgres.proposals import FIRST_ID
 from authority.postgres.sql import query
 
@@ -33,7 +33,7 @@ class PostgresReceipts:
         self, tenant: TenantRef, *, memory_namespace: str, holder: PrincipalRef | None, after: str, size: int
     ) -> Sequence[StoredReceipt]:
         """Receipts in the order of their ids."""
-        async with self.database.transaction(tenant, read_only=True) as connection:
+        async with self.database.transaction(tenant) as connection:
             found = await connection.fetch(
                 query("receipt_page"),
                 str(tenant),
@@ -42,9 +42,11 @@ class PostgresReceipts:
                 after or FIRST_ID,
                 size,
             )
+            await await_standby(connection)
         return [rows.stored_receipt(row) for row in found]
 
     async def _one(self, tenant: TenantRef, name: str, *key: str) -> StoredReceipt | None:
-        async with self.database.transaction(tenant, read_only=True) as connection:
+        async with self.database.transaction(tenant) as connection:
             row = await connection.fetchrow(query(name), str(tenant), *key)
+            await await_standby(connection)
         return rows.stored_receipt(row) if row else None

@@ -3,7 +3,7 @@
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
-from authority.postgres.connections import Connection, Refused
+from authority.postgres.connections import Connection, Refused, await_standby
 from authority.postgres.sql import query
 from authority.usecases.ports import RequestMark
 
@@ -24,4 +24,5 @@ async def claim_request(connection: Connection, mark: RequestMark, answer: str, 
     row = await connection.fetchrow(query("request_by_id"), tenant, principal, mark.request_id)
     if row is None or row["digest"] != mark.digest:
         raise Refused(Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "request_id"}))
+    await await_standby(connection)
     return str(row["answer"])

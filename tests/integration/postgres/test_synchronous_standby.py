@@ -1,7 +1,7 @@
 """Under synchronous replication nothing is told of that a new primary might lack (case I18)."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -9,16 +9,18 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from authority.domain.decision import ApprovalVerdict
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.embedded import start_postgres
 from authority.postgres.connections import Power
 from authority.postgres.migrate import migrate
 from authority.postgres.relay_wake import OUTBOX_CHANNEL, RelayWake
+from authority.usecases.ports import DependencyUnavailable
 from tests.integration.postgres.superuser import Superuser, until
 from tests.world.authority import Authority
 from tests.world.stores import connected, postgres_store
-from tests.world.world import World, all_are, must
+from tests.world.world import NAMESPACE, Issued, World, all_are, must
 
 
 @pytest.fixture
@@ -132,6 +134,80 @@ async def test_i18_a_capability_that_the_standby_may_lack_is_not_told_of(world: 
 
     # then it is answered once the standby has what was issued
     assert must(await second).replayed
+
+
+Act = Callable[[World, Issued], Coroutine[None, None, object]]
+ACTS: dict[str, Act] = {
+    "revoke": lambda world, issued: world.revoke(issued, request_id="r"),
+    "reject": lambda world, issued: world.approve(issued.ground.proposal, ApprovalVerdict.REJECT, request_id="r"),
+    "decide": lambda world, issued: world.decide(issued.ground.proposal, request_id="r"),
+    "propose": lambda world, _: world.propose(b"tea", request_id="r"),
+}
+
+
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
+async def test_i18_i11_a_change_that_the_standby_may_lack_is_not_acknowledged(
+    world: World, superuser: Superuser, act: Act
+) -> None:
+    issued = await world.issued()
+    async with standby_away(superuser):
+        # given a withdrawal, or another change, that the server stops waiting for: it says success, and warns
+        first = asyncio.create_task(act(world, issued))
+        process = await waiting(superuser)
+        await superuser.execute("select pg_cancel_backend($1)", process)
+
+        # then it is not acknowledged
+        with pytest.raises(DependencyUnavailable):
+            await first
+
+        # and when the same request comes again, which has nothing left to write, then it waits as well
+        second = asyncio.create_task(act(world, issued))
+        await waiting(superuser, other_than=process)
+        assert not second.done()
+
+    # then it is answered once the standby has what was changed
+    must(await second)
+
+
+async def test_i18_no_refusal_and_no_reader_is_told_of_a_receipt_that_the_standby_may_lack(
+    world: World, superuser: Superuser
+) -> None:
+    issued = await world.issued()
+    terms, receipts = issued.capability.terms, world.authority.store.receipts
+    asking: dict[str, Callable[[], Coroutine[None, None, object]]] = {
+        "revoke": lambda: world.revoke(issued),
+        "approve": lambda: world.approve(issued.ground.proposal),
+        "by key": lambda: receipts.by_key(world.tenant, terms.holder, terms.commit_idempotency_key),
+        "list": lambda: receipts.page(world.tenant, memory_namespace=NAMESPACE, holder=None, after="", size=9),
+    }
+    async with standby_away(superuser):
+        # given a commit that is there for all to see, and of which the standby knows nothing
+        first = asyncio.create_task(world.commit(issued, within_s=1.0))
+        process = await waiting(superuser)
+        await superuser.execute("select pg_cancel_backend($1)", process)
+        process = await waiting(superuser, other_than=process)
+        await asyncio.wait([first], timeout=1.0)
+        await superuser.execute("select pg_cancel_backend($1)", process)
+        assert await first == Refusal(Reason.DEPENDENCY_UNAVAILABLE)
+
+        # when somebody else meets its receipt, then that waits
+        met = {name: asyncio.create_task(ask()) for name, ask in asking.items()}
+        await until(lambda: are_waiting_for_standby(superuser, len(met)))
+        assert not any(task.done() for task in met.values())
+
+    # until the standby has it
+    answers = {name: await task for name, task in met.items()}
+    found = await receipts.by_key(world.tenant, terms.holder, terms.commit_idempotency_key)
+    assert found
+    settled = Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": found.receipt_id})
+    assert answers == {"revoke": settled, "approve": settled, "by key": found, "list": [found]}
+
+
+async def are_waiting_for_standby(superuser: Superuser, number: int) -> bool:
+    """Whether so many have committed here and wait for the standby."""
+    await superuser.execute("select pg_stat_clear_snapshot()")
+    statement = "select count(*) from pg_stat_activity where wait_event = 'SyncRep'"
+    return bool(await superuser.fetchval(statement) == number)
 
 
 async def test_waking_the_relay_waits_for_no_standby(url: str, superuser: Superuser) -> None:
