@@ -5,7 +5,7 @@ import time
 import grpc
 import pytest
 
-from capability_authority.client import CommitItem, Committed, Unavailable
+from capability_authority.client import CommitItem, Committed, Revoked, Unavailable
 from capability_authority.v1.capability_service_pb2 import GetCommitReceiptRequest
 from tests.faults.conftest import Site
 from tests.faults.redis_moods.scene import (
@@ -24,7 +24,7 @@ async def test_without_redis_commits_go_on_and_reads_are_unavailable(
     site: Site, patient: Team, wire: Wire, mended: None, mood: str
 ) -> None:
     # Given a settled commit, and other capabilities
-    settled, ready, *many = [await patient.ready() for _ in range(5)]
+    settled, ready, withdrawn, *many = [await patient.ready() for _ in range(6)]
     first = await patient.commit(settled)
     said_before = len(site.service.said)
     # When Redis is of no use
@@ -40,6 +40,9 @@ async def test_without_redis_commits_go_on_and_reads_are_unavailable(
         together = await impatient.service.commit_batch(items)
         assert [one.replayed for one in together if isinstance(one, Committed)] == [False] * 3 + [True] * 4
         assert time.monotonic() - begun < A_SMALL_PART_OF_A_DEADLINE_S
+        # And so do withdrawals, of which Redis is told nothing
+        assert not (await impatient.service.revoke(withdrawn.capability)).replayed
+        await refused(impatient.commit(withdrawn), Revoked)
         # And so does the way to a commit but for what is read: a proof of a read cannot be remembered
         refusal = await wire.refused("GetCommitReceipt", GetCommitReceiptRequest(commit_idempotency_key=ready.key))
         assert (refusal.code, refusal.reason) == (grpc.StatusCode.UNAVAILABLE, "DEPENDENCY_UNAVAILABLE")
