@@ -34,13 +34,16 @@ async def are_waiting(superuser: Superuser, number: int = 1) -> bool:
 
 
 @asynccontextmanager
-async def trigger(superuser: Superuser, table: str, body: str) -> AsyncIterator[None]:
-    """As long as the block lasts, every insert into the table does this first; it waits for locks without limit."""
+async def trigger(superuser: Superuser, table: str, body: str, event: str = "insert") -> AsyncIterator[None]:
+    """As long as the block lasts, every insert into the table does this first; it waits for locks without limit.
+
+    Or every update, when that is the event.
+    """
     await superuser.execute(
         f"""
         create function authority.before_insert() returns trigger language plpgsql set lock_timeout = 0
         as $$ begin {body} return new; end $$;
-        create trigger before_insert before insert on authority.{table}
+        create trigger before_insert before {event} on authority.{table}
         for each row execute function authority.before_insert();
         """
     )

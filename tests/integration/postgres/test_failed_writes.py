@@ -150,6 +150,25 @@ async def test_g15_what_cannot_be_audited_does_not_happen(
     assert not isinstance(await act(world, issued), Refusal)
 
 
+@pytest.mark.parametrize(
+    ("table", "event"), [("request", "insert"), ("capability", "update"), ("audit_event", "insert")]
+)
+async def test_a05_a_revocation_that_fails_leaves_nothing_and_may_come_again(
+    world: World, superuser: Superuser, table: str, event: str
+) -> None:
+    # given a disk that is full where one of the rows of a revocation goes
+    issued, other = await world.issued(), await world.issued()
+    events = await audit_events(superuser, world)
+    async with trigger(superuser, table, failing("53100"), event):
+        with pytest.raises(DependencyUnavailable):
+            await world.revoke(issued, request_id="r")
+    # then there is no trace of it: neither is the request id used up, nor the capability
+    assert await audit_events(superuser, world) == events
+    assert not must(await world.revoke(other, request_id="r")).replayed
+    must(await world.commit(issued))
+    assert await world.counts() == all_are(1)
+
+
 async def test_every_change_is_audited_once(world: World, superuser: Superuser) -> None:
     # given a tenant, when one commit comes about by six requests, of which each is made twice
     before = await audit_events(superuser, world)

@@ -9,12 +9,13 @@ import pytest
 
 from authority.domain.decision import ApprovalVerdict
 from authority.domain.identity import PrincipalKind
-from authority.domain.plan import Committed
+from authority.domain.plan import CommitOutcome, CommitPlan, Committed
 from authority.domain.reasons import Reason
 from authority.domain.record import Mode
 from authority.domain.refusal import Refusal
+from authority.policy.bundle import default_bundle
 from tests.integration.postgres.superuser import Superuser, are_waiting, gate, until
-from tests.world.world import NAMESPACE, PERMIT_ALL, Issued, World, all_are, must, reason_of
+from tests.world.world import NAMESPACE, PERMIT_ALL, WITHIN_S, Issued, World, all_are, must, reason_of, soon
 
 Withdrawal = Callable[[World, Issued], Coroutine[None, None, None]]
 
@@ -192,6 +193,48 @@ async def test_what_is_revoked_cannot_be_consumed_whatever_function_tries(world:
             str(world.tenant),
             issued.capability.terms.capability_id,
         )
+
+
+@pytest.mark.parametrize("name", ["holder", "holder key", "policy", "one capability"])
+async def test_i11_nothing_of_a_batch_lands_after_a_withdrawal_was_acknowledged(world: World, name: str) -> None:
+    # given batches and withdrawals of what they rest on, which race
+    landed = 0
+    for run in range(20):
+        holder = await world.register(PrincipalKind.SERVICE, f"holder-{run}")
+        batch = [await world.issued(holder=holder) for _ in range(4)]
+        plans = [world.plan(issued) for issued in batch]
+        withdraw = revoke_capability if name == "one capability" else WITHDRAWALS[name][0]
+        head_start = run % 20 - 15
+
+        async def withdraws(batch: list[Issued] = batch, turn: int = head_start) -> set[str]:
+            await turns(turn)
+            with suppress(AssertionError):  # It may come too late: the capability is consumed.
+                await withdraw(world, batch[2])  # noqa: B023 - the same in every run
+            return await receipts_of(world, batch)
+
+        async def commits(plans: list[CommitPlan] = plans, turn: int = head_start) -> list[CommitOutcome | Exception]:
+            await turns(-turn)
+            return await world.authority.store.committer.commit_together(plans, soon(WITHIN_S))
+
+        seen_after, outcomes = await asyncio.gather(withdraws(), commits())
+
+        # then what landed of what was withdrawn was there for a read begun after the acknowledgement, and stays alone
+        there = {outcome.receipt.receipt_id for outcome in outcomes if isinstance(outcome, Committed)}
+        assert there == await receipts_of(world, batch)
+        withdrawn = [outcomes[2]] if name == "one capability" else outcomes
+        assert {it.receipt.receipt_id for it in withdrawn if isinstance(it, Committed)} <= seen_after
+        landed += len(there)
+        if name == "policy":
+            version = await world.load(default_bundle())
+            await world.authority.store.administration.activate_policy(world.tenant, NAMESPACE, version, world.now())
+    assert await world.counts() == all_are(landed)
+
+
+async def receipts_of(world: World, batch: list[Issued]) -> set[str]:
+    """Of those that were committed."""
+    receipts = world.authority.store.receipts
+    found = [await receipts.by_key(world.tenant, it.holder.ref, it.presentation.commit_idempotency_key) for it in batch]
+    return {receipt.receipt_id for receipt in found if receipt}
 
 
 async def race(world: World, issued: Issued, withdraw: Withdrawal, *, head_start: int) -> tuple[bool, object]:
