@@ -133,7 +133,7 @@ async def test_too_few_connections_for_all_workers_are_told_of(installation: Ins
         finally:
             connection.execute(f"alter database {name} connection limit -1".encode())
     # Then it says so with both numbers, and serves
-    assert "2 workers may open 42 connections" in crew.said
+    assert "2 workers may open 45 connections" in crew.said
     assert "PostgreSQL lets in 40" in crew.said
     assert "connections" not in sparing.said
 
