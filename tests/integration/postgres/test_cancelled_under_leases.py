@@ -46,15 +46,20 @@ async def redis(valkey: ValkeyServer) -> AsyncIterator[Redis]:
 
 
 class Leases(RedisLeases):
-    """Real ones. They tell when they are asked."""
+    """Real ones. They tell when they are asked, and when somebody waits for what was told."""
 
     def __init__(self, room: Room) -> None:
         super().__init__(room.link, room.names, lease_ms=LEASE_MS, replay_ms=REPLAY_MS)
         self.asked = asyncio.Event()
+        self.told = asyncio.Event()
 
     async def sight(self, claim: Claim) -> Sighting:
         self.asked.set()
         return await super().sight(claim)
+
+    async def heard(self) -> None:
+        self.told.set()
+        await super().heard()
 
 
 @pytest.fixture
@@ -132,6 +137,30 @@ async def test_c02_a15_a_caller_that_goes_away_inside_the_commit_leaves_its_leas
     # and the lease is gone after its time
     await let_pass(redis, LEASE_MS)
     assert (await sighting(world, room, issued)).running_fingerprint is None
+
+
+async def test_c02_a_caller_that_goes_away_while_its_commit_is_told_of_leaves_a_commit_that_replays(
+    world: World, superuser: Superuser, valkey: ValkeyServer, room: Room, leases: Leases
+) -> None:
+    # given a Redis that hangs once the commit is in the middle of its writing
+    issued = await world.issued()
+    async with gate(superuser) as closed:
+        task = asyncio.create_task(world.commit(issued))
+        await closed.reached()
+        await sighting(world, room, issued)
+        valkey.pause()
+        await closed.open()
+        # when its caller goes away after the commit, before Redis heard of it
+        await leases.told.wait()
+        assert await world.counts() == all_are(1)
+        await goes_away(task)
+        valkey.resume()
+
+    # then Redis hears of it all the same, and the retry replays it
+    found = await sighting(world, room, issued)
+    assert (found.running_fingerprint, found.settled is not None) == (None, True)
+    assert must(await world.commit(issued)).replayed
+    assert await world.counts() == all_are(1)
 
 
 async def test_c02_a18_a_lease_that_nobody_gives_back_hides_a_commit_that_came_to_nothing_only_for_its_time(
