@@ -17,6 +17,7 @@ from capability_authority.v1.capability_service_pb2 import (
 from capability_authority.v1.statements_pb2 import SignedStatement
 from tests.installation.forgery import altered
 from tests.installation.installation import Installation, Tenant
+from tests.installation.other_batches import other_batches
 from tests.installation.processes import ServiceProcess
 from tests.installation.requests import commit_of, digests
 from tests.installation.storage import Storage
@@ -58,17 +59,8 @@ async def test_i05_the_proof_of_a_batch_carries_no_other_batch(team: Team, holde
     whole = batch_of([first, second, third])
     proof = holder.proof(RPC, whole.SerializeToString())
     before = storage.dump()
-    others = {
-        "a subset": [first, third],
-        "one alone": [second],
-        "reordered": [second, first, third],
-        "extended": [first, second, third, fourth],
-        "one twice": [first, second, third, third],
-        "one replaced": [first, second, fourth],
-        "nothing": [],
-    }
     # When it is sent with any other batch
-    for name, commits in others.items():
+    for name, commits in other_batches(first, second, third, fourth).items():
         failure = await holder.refused(RPC, batch_of(commits), proofs=[proof])
         # Then nobody's commit is judged: it is for another request, or that is no batch at all
         told_of = (failure.reason, dict(failure.info.metadata))

@@ -16,6 +16,7 @@ from capability_authority.v1.capability_service_pb2 import (
 from capability_authority.v1.statements_pb2 import SignedStatement, ValidationReceipt
 from capability_authority.v1.types_pb2 import PrincipalRef
 from tests.installation.installation import Installation, Tenant
+from tests.installation.other_batches import other_batches
 from tests.installation.processes import ServiceProcess
 from tests.installation.requests import issue_of
 from tests.installation.storage import Storage
@@ -62,17 +63,8 @@ async def test_i05_the_proof_of_a_batch_carries_no_other_batch(team: Team, holde
     whole = batch_of([first, second, third])
     proof = holder.proof(RPC, whole.SerializeToString())
     before = storage.dump()
-    others = {
-        "a subset": [first, third],
-        "one alone": [second],
-        "reordered": [second, first, third],
-        "extended": [first, second, third, fourth],
-        "one twice": [first, second, third, third],
-        "one replaced": [first, second, fourth],
-        "nothing": [],
-    }
     # When it is sent with any other batch
-    for name, requests in others.items():
+    for name, requests in other_batches(first, second, third, fourth).items():
         failure = await holder.refused(RPC, batch_of(requests), proofs=[proof])
         # Then no request is judged: the proof is for another, or that is no batch at all
         told_of = (failure.reason, dict(failure.info.metadata))
