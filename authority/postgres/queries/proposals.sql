@@ -81,12 +81,8 @@ limit $6
 -- The living record of the memory namespace with exactly this content. It seeks, as the commit function does: in the
 -- order of the record's id alone it may be looked for among all of the tenant.
 select r.record_id
-from authority.memory_record r
-where r.tenant = $1 and (r.memory_namespace, r.content_digest) between ($2, $3) and ($2, $3)
-  and not exists (
-    select 1 from authority.tombstone t
-    where t.tenant = r.tenant and t.memory_namespace = r.memory_namespace and t.content_digest = r.content_digest
-      and t.sequence > r.decision_sequence)
+from authority.living_records($1) r
+where (r.memory_namespace, r.content_digest) between ($2, $3) and ($2, $3)
 order by r.memory_namespace, r.content_digest, r.record_id
 limit 1
 

@@ -83,6 +83,7 @@ grant insert on authority.commit_receipt, authority.memory_record, authority.out
   to authority_committer;
 grant update (state, receipt_id) on authority.capability to authority_committer;
 grant update (state, receipt_id) on authority.proposal_head to authority_committer;
+grant update (superseded_by, supersede_time) on authority.memory_record to authority_committer;
 
 grant select on authority.outbox to authority_relay;
 

@@ -67,6 +67,11 @@ TRIPS: dict[str, Trip] = {
     "proposal_head_committed_has_receipt": Trip(
         "proposal_head", "committed is what has a receipt", {"state": "committed", "receipt_id": None}
     ),
+    "proposal_head_corrects_a_record": Trip(
+        "proposal_head",
+        "what it corrects is a record of its tenant",
+        {"proposal_id": NEW_ID, "supersedes_record_id": NEW_ID},
+    ),
     "proposal_revision_key": Trip("proposal", "a revision is kept once"),
     "proposal_of_head": Trip("proposal", "a revision has a head", {"proposal_id": NEW_ID}),
     "proposal_in_memory_namespace": Trip(
@@ -148,7 +153,18 @@ TRIPS: dict[str, Trip] = {
     "memory_record_key": Trip("memory_record", "a record is written once"),
     "memory_record_one_per_receipt": Trip("memory_record", "a receipt has one record", {"record_id": NEW_ID}),
     "memory_record_has_receipt": Trip(
-        "memory_record", "no record without a receipt", {"record_id": NEW_ID, "receipt_id": NEW_ID}
+        "memory_record",
+        "no record without a receipt",
+        {"record_id": NEW_ID, "receipt_id": NEW_ID, "supersedes_record_id": None},
+    ),
+    "memory_record_superseded_has_time": Trip(
+        "memory_record", "what was superseded has a time", {"superseded_by": NEW_ID, "supersede_time": None}
+    ),
+    "memory_record_superseded_once": Trip(
+        "memory_record",
+        "of all corrections of a record one is committed",
+        {"record_id": NEW_ID, "receipt_id": NEW_ID},
+        copied="supersedes_record_id is not null",
     ),
     "tombstone_key": Trip("tombstone", "a withdrawal is told once"),
     "outbox_key": Trip("outbox", "an event is told once"),

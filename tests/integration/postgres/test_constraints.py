@@ -12,13 +12,16 @@ from tests.world.world import World
 
 
 @pytest.fixture(scope="module")
-async def good_rows(authority: Authority) -> World:
-    """A row in every table: a committed, approved proposal, an unused capability, a tombstone."""
+async def good_rows(authority: Authority, module_database: str) -> World:
+    """A row in every table: a committed, approved proposal, an unused capability, a tombstone, a correction."""
     world = await World.begin(authority)
     issued, _ = await world.committed(by=world.agent)
     await world.issued()
     await world.authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
+    connection = await asyncpg.connect(module_database)
+    await connection.execute("update authority.memory_record set supersedes_record_id = record_id")
+    await connection.close()
     return world
 
 

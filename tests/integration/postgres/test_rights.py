@@ -29,6 +29,7 @@ ALLOWED = """
 authority_committer  select  everything
 authority_committer  insert  commit_receipt memory_record outbox audit_event
 authority_committer  update  capability(state,receipt_id) proposal_head(state,receipt_id)
+authority_committer  update  memory_record(superseded_by,supersede_time)
 authority_propose    select  known
 authority_propose    insert  request proposal_head proposal validation_receipt approval_decision audit_event
 authority_propose    update  proposal_head(current_revision,state)
