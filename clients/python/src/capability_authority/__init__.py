@@ -2,8 +2,9 @@
 
 `capability_authority.v1` holds the generated messages of the contract, `capability_authority.offline` everything that
 can be done without a server: signing, strict reading, verification, fingerprints and canonical JSON.
-`capability_authority.client` is the async client; its main names stand here too. They are loaded when first asked for,
-so that whoever verifies offline never imports gRPC.
+`capability_authority.client` is the async client, `capability_authority.sync` the same for programs without an event
+loop. The main names of the async one stand here too. They are loaded when first asked for, so that whoever verifies
+offline never imports gRPC.
 """
 
 from importlib import import_module
