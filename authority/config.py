@@ -2,29 +2,48 @@
 
 import os
 import re
-import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+from authority.config_reading import CONFIG_FILE, SettingsError, given, secret_names, sentence, strange_variables
+
+__all__ = [
+    "MOST_WORKERS",
+    "OperatorSettings",
+    "Setting",
+    "Settings",
+    "SettingsError",
+    "load_operator_settings",
+    "load_settings",
+    "names_a_database",
+    "settings_in_effect",
+    "unknown_variables",
+]
+
 _ID = r"^[A-Za-z0-9][A-Za-z0-9._:@+/-]{0,255}$"  # Rust: matches at the very end only
 _PORT = 65_535
-_CONFIG_FILE = "AUTHORITY_CONFIG"
+_NOWHERE = {"database_url": "postgresql://", "redis_url": "redis://"}
 
 MOST_WORKERS: Final = 64
 """Processes that one command serves by."""
 
 
-class SettingsError(Exception):
-    """A setting is missing or wrong. The message names each and what to do."""
-
-
 class OperatorSettings(BaseSettings):
     """The few settings that an operator's command needs: it runs also where the service does not."""
 
-    model_config = SettingsConfigDict(env_prefix="AUTHORITY_", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="AUTHORITY_",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
 
     database_url: SecretStr | None = None
     """Whether the authority has servers of its own, or is embedded."""
@@ -65,7 +84,7 @@ class OperatorSettings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic calls it by name
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, environment, file: in this order."""
-        file = os.environ.get(_CONFIG_FILE)
+        file = os.environ.get(CONFIG_FILE)
         sources = (init_settings, env_settings)
         return (*sources, TomlConfigSettingsSource(settings_cls, Path(file))) if file else sources
 
@@ -82,6 +101,13 @@ class Settings(OperatorSettings):
     """`postgresql://` URL of a login that may take on the service's four roles (authority_service)."""
     redis_url: SecretStr
     """`redis://`, `rediss://` or `unix://` URL."""
+
+    @field_validator("redis_url")
+    @classmethod
+    def _is_redis(cls, url: SecretStr) -> SecretStr:
+        if not url.get_secret_value().startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("must begin with redis://, rediss:// or unix://")
+        return url
 
     tls_certificate: Path | None = None
     """PEM file with the server's certificate chain."""
@@ -147,21 +173,46 @@ def names_a_database() -> bool:
     return _load(_WithOrWithoutDatabase, {}).database_url is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting as it is in effect."""
+
+    name: str
+    value: str | int | float | bool | None
+    """None when it is not set. Of a secret no more than that it is."""
+    origin: str
+    is_secret: bool
+
+
+def settings_in_effect(shared_out: "Callable[[Settings], Settings]") -> Iterator[Setting]:
+    """Every setting of this process, in the order of this file. Raises SettingsError as `load_settings`.
+
+    The two servers may be missing, as they are for an embedded authority. `shared_out` gives each of several workers
+    its part of what is theirs together.
+    """
+    where, secrets = given(Settings.model_fields), secret_names(Settings.model_fields)
+    missing = {name: url for name, url in _NOWHERE.items() if where.origin(name) == "default"}
+    whole = load_settings(**missing)
+    each = shared_out(whole)
+    for name in Settings.model_fields:
+        value, origin = getattr(each, name), where.origin(name)
+        if value != getattr(whole, name):
+            origin += f", shared out among {whole.workers} workers"
+        is_set = value is not None and name not in missing
+        shown = value if isinstance(value, bool | int | float | None) else str(value)
+        yield Setting(name, shown if is_set else None, origin, name in secrets)
+
+
+def unknown_variables() -> list[tuple[str, str]]:
+    """Variables AUTHORITY_… of the environment that nothing listens to, each with the one that was likely meant."""
+    return list(strange_variables(Settings.model_fields))
+
+
 def _load(kind: type[Chosen], overrides: dict[str, object]) -> Chosen:
-    file = os.environ.get(_CONFIG_FILE)
-    if file and not Path(file).is_file():
-        raise SettingsError(f"{_CONFIG_FILE} names {file}, which is no file: correct it or unset it")
+    where = given(Settings.model_fields)
+    secrets: dict[str, Any] = {name: text for name, text in where.secrets.items() if name in kind.model_fields}
     try:
-        return kind(**overrides)  # type: ignore[arg-type]  # pydantic judges the types
+        return kind(**{**secrets, **overrides})
     except ValidationError as error:
-        raise SettingsError("\n".join(_sentence(detail) for detail in error.errors())) from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{_CONFIG_FILE} names {file}, which is no TOML: {error}") from None
-
-
-def _sentence(detail: object) -> str:
-    assert isinstance(detail, dict)
-    name = "AUTHORITY_" + "_".join(str(part) for part in detail["loc"]).upper()
-    if detail["type"] == "missing":
-        return f"{name} is not set: set it, or start with --embedded"
-    return f"{name}: {detail['msg'].removeprefix('Value error, ')}"
+        details = error.errors()
+        raise SettingsError("\n".join(sentence(detail, Settings.model_fields, where) for detail in details)) from None

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from authority.cli import call, demo, inspect, keys, migrate, namespaces, policies, principals, serve
+from authority.cli import call, config, demo, inspect, keys, migrate, namespaces, policies, principals, serve
 from authority.cli.failures import INTERRUPTED, REFUSED, explain, trace_of
 from authority.cli.output import note, say
 
@@ -33,6 +33,7 @@ app.add_typer(policies.app, name="policies")
 app.add_typer(keys.app, name="keys")
 app.command("call")(call.call)
 app.command("inspect")(inspect.inspect)
+app.command("config")(config.config)
 
 
 def _flowing(text: str) -> str:
