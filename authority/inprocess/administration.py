@@ -1,5 +1,6 @@
 """The port `Administration`."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,7 @@ from authority.usecases.administer import (
     CommitCounts,
     ListedPolicy,
     ListedPrincipal,
+    ListedRefusals,
     NewMemoryNamespace,
     NewPrincipal,
     NotThere,
@@ -105,6 +107,24 @@ class InProcessAdministration:
             records=sum(of == tenant for of, _ in tables.records),
             events=sum(event.tenant == tenant for event in tables.events),
         )
+
+    async def list_refusals(self, tenant: TenantRef, since: Instant) -> Sequence[ListedRefusals]:
+        """What was counted since that minute."""
+        minutes = defaultdict(list)
+        for counted in self.tables.refusals:
+            if counted.tenant == tenant and counted.minute >= since:
+                minutes[counted.principal, counted.reason].append(counted)
+        found = [
+            ListedRefusals(
+                principal=principal,
+                reason=reason,
+                count=sum(self.tables.refusals[counted] for counted in counts),
+                first_minute=min(counted.minute for counted in counts),
+                last_minute=max(counted.minute for counted in counts),
+            )
+            for (principal, reason), counts in minutes.items()
+        ]
+        return sorted(found, key=lambda it: (-it.last_minute, -it.count, str(it.principal or ""), it.reason))
 
     async def add_issuer_key(self, key: IssuerKey, now: Instant) -> Sequence[str]:
         """Adds the key and retires the one whose place it takes."""

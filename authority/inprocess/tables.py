@@ -1,5 +1,6 @@
 """What all the in-process adapters of one authority share: dicts for tables, keyed as the database keys them."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -14,6 +15,7 @@ from authority.domain.record import MemoryNamespace, MemoryRecord
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import IssuerKey
+from authority.domain.tally import Counted
 from authority.domain.validation import SignedValidation
 from authority.usecases.administer import ListedPolicy
 from authority.usecases.ports import RequestMark
@@ -107,6 +109,7 @@ class Tables:
     tombstones: dict[tuple[TenantRef, str, bytes], int] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
+    refusals: Counter[Counted] = field(default_factory=Counter)
     sequence: int = 0
 
     def next_sequence(self) -> int:

@@ -9,24 +9,24 @@ import asyncpg
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.revocation import AUTHORITY_ITSELF, Revoked, RevokedKind
 from authority.domain.statement import IssuerKey
 from authority.postgres import audit, rows
 from authority.postgres.audit import AuditEvent
 from authority.postgres.connections import Connection, Database
 from authority.postgres.sql import query
+from authority.postgres.withdrawing import append_revocation, lock_tenant
 from authority.usecases.administer import (
     OPERATOR,
     AlreadyThere,
     CommitCounts,
     ListedPolicy,
     ListedPrincipal,
+    ListedRefusals,
     NewMemoryNamespace,
     NewPrincipal,
     NotThere,
 )
-
-AUTHORITY_ITSELF = TenantRef("capability-authority", "itself")
-"""Under this tenant the audit log keeps what belongs to none: issuer keys and policy bundles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class PostgresAdministration:
             act.previous = "active"
             if not await act.connection.fetchval(query("revoke_principal"), str(tenant), str(ref)):
                 raise NotThere(f"no active principal {ref} in {tenant}")
+            await _tell(act, tenant, RevokedKind.PRINCIPAL, str(ref), now)
 
     async def revoke_principal_key(self, tenant: TenantRef, key_id: str, now: Instant) -> None:
         """Withdraws one key of a principal."""
@@ -65,6 +66,7 @@ class PostgresAdministration:
             act.previous = "active"
             if not await act.connection.fetchval(query("revoke_principal_key"), str(tenant), rows.key_id_bytes(key_id)):
                 raise NotThere(f"no active key {key_id} in {tenant}")
+            await _tell(act, tenant, RevokedKind.PRINCIPAL_KEY, key_id, now)
 
     async def add_namespace(self, new: NewMemoryNamespace, now: Instant) -> None:
         """Makes the memory namespace."""
@@ -134,6 +136,12 @@ class PostgresAdministration:
         assert row is not None  # It has no from clause.
         return CommitCounts(**row)
 
+    async def list_refusals(self, tenant: TenantRef, since: Instant) -> Sequence[ListedRefusals]:
+        """What was counted since that minute."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            found = await connection.fetch(query("refusals_of_tenant"), str(tenant), since)
+        return [_refusals(row) for row in found]
+
     async def add_issuer_key(self, key: IssuerKey, now: Instant) -> Sequence[str]:
         """Adds the key and retires the one whose place it takes."""
         scope = (str(key.tenant) if key.tenant else None, key.memory_namespace)
@@ -162,6 +170,7 @@ class PostgresAdministration:
             act.previous = await act.connection.fetchval(query("revoke_issuer_key"), thumbprint, compromised_since)
             if not act.previous:
                 raise NotThere(f"no issuer key {key_id} that is not revoked already")
+            await _tell(act, AUTHORITY_ITSELF, RevokedKind.ISSUER_KEY, key_id, now)
 
     @contextlib.asynccontextmanager
     async def _act(  # an act's parts, in the order of its audit event
@@ -169,7 +178,7 @@ class PostgresAdministration:
     ) -> AsyncIterator["_Act"]:
         async with self.database.transaction(tenant) as connection:
             if withdraws:
-                await connection.execute(query("take_tenant_lock"), str(tenant))
+                await lock_tenant(connection, tenant)
             act = _Act(connection)
             yield act
             if act.changed:
@@ -185,6 +194,10 @@ class _Act:
     changed: bool = True
 
 
+async def _tell(act: _Act, tenant: TenantRef, kind: RevokedKind, subject: str, now: Instant) -> None:
+    await append_revocation(act.connection, Revoked(tenant=tenant, kind=kind, subject=subject, revoke_time=now))
+
+
 def _event(
     tenant: TenantRef, kind: str, subject: str, previous_state: str, next_state: str, now: Instant
 ) -> AuditEvent:
@@ -196,6 +209,16 @@ def _event(
         previous_state=previous_state,
         next_state=next_state,
         time=now,
+    )
+
+
+def _refusals(row: rows.Row) -> ListedRefusals:
+    return ListedRefusals(
+        principal=rows.principal_ref(row["principal"]) if row["principal"] else None,
+        reason=row["reason"],
+        count=row["count"],
+        first_minute=Instant(row["first_minute"]),
+        last_minute=Instant(row["last_minute"]),
     )
 
 

@@ -23,6 +23,8 @@ class AuditEvent:
     time: Instant
     costs: Sequence[Cost] = ()
     correlation_id: str = ""
+    trace_id: str = ""
+    """Of the call that made the change: 32 hex digits, or empty when it came without a trace."""
 
 
 async def append(connection: Connection, event: AuditEvent) -> None:
@@ -37,6 +39,6 @@ async def append(connection: Connection, event: AuditEvent) -> None:
         event.next_state,
         cost_documents(event.costs),
         event.correlation_id,
-        "",
+        event.trace_id,
         event.time,
     )

@@ -170,8 +170,8 @@ class Database:
             return refused.refusal
 
     @contextlib.asynccontextmanager
-    async def transaction(self, tenant: TenantRef, *, read_only: bool = False) -> AsyncIterator[Connection]:
-        """A READ COMMITTED transaction that sees one tenant.
+    async def transaction(self, *tenants: TenantRef, read_only: bool = False) -> AsyncIterator[Connection]:
+        """A READ COMMITTED transaction that sees the named tenants, mostly one.
 
         It commits when the block ends and rolls back when it raises. An error inside must leave the block: swallowed,
         it would silently turn the COMMIT into a ROLLBACK (case C04). Raises DependencyUnavailable, too, when it
@@ -183,7 +183,7 @@ class Database:
                 # Not `start`, which leaves a transaction behind for the driver to complain of when it is cancelled.
                 await transaction.__aenter__()
                 try:
-                    await connection.execute(query("name_tenant"), str(tenant))
+                    await connection.execute(query("name_tenants"), ",".join(map(str, tenants)))
                     yield connection
                     await _commit(connection, transaction)
                 except (Exception, asyncio.CancelledError) as error:

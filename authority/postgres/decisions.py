@@ -137,5 +137,6 @@ async def _insert(connection: Connection, mark: RequestMark, signed: SignedDecis
         next_state=receipt.outcome.value,
         time=receipt.decide_time,
         correlation_id=receipt.correlation_id,
+        trace_id=mark.trace_id,
     )
     await audit.append(connection, event)

@@ -66,7 +66,7 @@ class IssueCall:
         sent = [offer_row(offer) for offer in offers]
         async with self.database.sending() as connection:
             # The time is read once the connection is had: times are judged by it.
-            arguments = (sent, self.clock.now(), self.clock_bound)
+            arguments = (sent, self.clock.now(), self.clock_bound, [offer.mark.trace_id for offer in offers])
             found = await fetch_durably(connection, len(offers), query("issue"), *arguments)
         if found is None:
             return [Again.UNKNOWN] * len(offers)

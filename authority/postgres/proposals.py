@@ -79,7 +79,7 @@ class PostgresProposals:
             if earlier:
                 return await _answer_again(connection, mark.tenant, earlier)
             await _advance(connection, proposal)
-            await _insert(connection, proposal)
+            await _insert(connection, mark, proposal)
             return proposal
 
         return await self.database.attempt(mark.tenant, work)
@@ -116,7 +116,7 @@ async def _advance(connection: Connection, proposal: StoredProposal) -> None:
     await connection.execute(query("advance_proposal_head"), *key, revision.revision)
 
 
-async def _insert(connection: Connection, proposal: StoredProposal) -> None:
+async def _insert(connection: Connection, mark: RequestMark, proposal: StoredProposal) -> None:
     revision = proposal.revision
     await connection.execute(
         query("insert_proposal"),
@@ -156,5 +156,6 @@ async def _insert(connection: Connection, proposal: StoredProposal) -> None:
         time=revision.create_time,
         costs=revision.costs,
         correlation_id=revision.correlation_id,
+        trace_id=mark.trace_id,
     )
     await audit.append(connection, event)

@@ -7,12 +7,14 @@ from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal, malformed
+from authority.domain.revocation import Revoked, RevokedKind
 from authority.domain.validation import SignedValidation
 from authority.postgres import audit, rows
 from authority.postgres.audit import AuditEvent
 from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.requests import claim_request
 from authority.postgres.sql import query
+from authority.postgres.withdrawing import append_revocation, lock_tenant
 from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark, Statements
 
 _STANDING = (ProposalState.VALIDATED, ProposalState.APPROVED)
@@ -73,7 +75,10 @@ class PostgresApprovals:
 
         async def work(connection: Connection) -> RecordedApproval:
             withdraws = approval.verdict is not ApprovalVerdict.APPROVE
-            await connection.execute(query("take_tenant_lock" if withdraws else "share_tenant_lock"), str(mark.tenant))
+            if withdraws:
+                await lock_tenant(connection, mark.tenant)
+            else:
+                await connection.execute(query("share_tenant_lock"), str(mark.tenant))
             answer = f"{approval.reference}:{state.value}"
             earlier = await claim_request(connection, mark, answer, approval.decide_time)
             if earlier:
@@ -81,6 +86,8 @@ class PostgresApprovals:
                 return RecordedApproval(reference, ProposalState(kept_state))
             proposal_id, verb = approval.proposal_id, approval.verdict.value
             previous = await lock_current(connection, mark.tenant, proposal_id, approval.proposal_revision)
+            if withdraws:
+                await _withdraw_approvals(connection, mark.tenant, approval)
             await _insert_approval(connection, mark.tenant, previous, approval)
             await _move(connection, mark.tenant, proposal_id, state)
             await audit.append(connection, _event(mark, verb, proposal_id, previous, state, approval.decide_time))
@@ -108,6 +115,19 @@ async def _require_not_turned_down(connection: Connection, tenant: TenantRef, pr
         raise Refused(Refusal(Reason.NOT_VALIDATED, {"problem": "a person turned it down"}))
 
 
+async def _withdraw_approvals(connection: Connection, tenant: TenantRef, against: Approval) -> None:
+    """Tells the feed of every approval that the decision against takes back."""
+    key = (str(tenant), against.proposal_id, against.proposal_revision)
+    for row in await connection.fetch(query("standing_approvals"), *key):
+        taken_back = Revoked(
+            tenant=tenant,
+            kind=RevokedKind.APPROVAL,
+            subject=str(row["reference"]),
+            revoke_time=against.decide_time,
+        )
+        await append_revocation(connection, taken_back)
+
+
 async def _move(connection: Connection, tenant: TenantRef, proposal_id: str, state: ProposalState) -> None:
     await connection.execute(query("set_proposal_state"), str(tenant), proposal_id, state.value)
 
@@ -123,6 +143,7 @@ def _event(
         previous_state=previous.value,
         next_state=state.value,
         time=time,
+        trace_id=mark.trace_id,
     )
 
 

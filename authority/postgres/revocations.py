@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
+from authority.domain.revocation import Revoked, RevokedKind
 from authority.postgres import audit
 from authority.postgres.audit import AuditEvent
 from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.requests import claim_request
 from authority.postgres.sql import query
+from authority.postgres.withdrawing import append_revocation, lock_tenant
 from authority.usecases.ports import RequestMark, RevokedCapability
 
 
@@ -26,7 +28,7 @@ class PostgresRevocations:
 
         async def work(connection: Connection) -> RevokedCapability:
             # Waits for the tenant's running commits and keeps others out, before anything is read.
-            await connection.execute(query("take_tenant_lock"), str(mark.tenant))
+            await lock_tenant(connection, mark.tenant)
             await claim_request(connection, mark, capability_id, now)
             found = await connection.fetchrow(query("lock_capability"), str(mark.tenant), capability_id)
             if found is None:
@@ -36,10 +38,15 @@ class PostgresRevocations:
             if found["revoke_time"] is not None:
                 return RevokedCapability(Instant(found["revoke_time"]), replayed=True)
             await connection.execute(query("revoke_capability"), str(mark.tenant), capability_id, now)
+            await append_revocation(connection, _fact(mark, capability_id, now))
             await audit.append(connection, _revoked(mark, capability_id, found["state"], now))
             return RevokedCapability(now, replayed=False)
 
         return await self.database.attempt(mark.tenant, work)
+
+
+def _fact(mark: RequestMark, capability_id: str, now: Instant) -> Revoked:
+    return Revoked(tenant=mark.tenant, kind=RevokedKind.CAPABILITY, subject=capability_id, revoke_time=now)
 
 
 def _revoked(mark: RequestMark, capability_id: str, previous_state: str, now: Instant) -> AuditEvent:
@@ -51,4 +58,5 @@ def _revoked(mark: RequestMark, capability_id: str, previous_state: str, now: In
         previous_state=previous_state,
         next_state="revoked",
         time=now,
+        trace_id=mark.trace_id,
     )

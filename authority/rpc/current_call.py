@@ -22,6 +22,7 @@ _caller: ContextVar[Caller] = ContextVar("caller")
 _deadline: ContextVar[float] = ContextVar("deadline")
 _time_limit: ContextVar[asyncio.Timeout] = ContextVar("time_limit")
 _stream: ContextVar["OpenStream"] = ContextVar("stream")
+_traceparent: ContextVar[str] = ContextVar("traceparent", default="")
 
 
 def current_caller() -> Caller:
@@ -44,6 +45,16 @@ def traceparent_of(context: Context) -> str:
     entries: Any = context.invocation_metadata() or ()
     sent = next((value for key, value in entries if key == "traceparent"), "")
     return sent if isinstance(sent, str) and _TRACEPARENT.fullmatch(sent) else ""
+
+
+def current_trace_id() -> str:
+    """The trace that the call is part of, 32 hex digits, so that what is told of a change names it; or ''."""
+    return _traceparent.get().partition("-")[2].partition("-")[0]
+
+
+def set_traceparent(traceparent: str) -> None:
+    """Told by the interceptor that authenticates the call."""
+    _traceparent.set(traceparent)
 
 
 def set_caller(caller: Caller) -> None:

@@ -85,6 +85,18 @@ class CommitCounts:
         return self.consumed_capabilities == self.receipts == self.records == self.events
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedRefusals:
+    """How often one principal was refused for one reason, or answered again (`REPLAYED`), and from when to when."""
+
+    principal: PrincipalRef | None
+    """None: several principals together, of whom there were too many to tell apart."""
+    reason: str
+    count: int
+    first_minute: Instant
+    last_minute: Instant
+
+
 class Administration(Protocol):
     """Each act is one transaction with its audit event.
 
@@ -134,6 +146,10 @@ class Administration(Protocol):
 
     async def count_commits(self, tenant: TenantRef) -> CommitCounts:
         """The four counts of the tenant, taken at one moment."""
+        ...
+
+    async def list_refusals(self, tenant: TenantRef, since: Instant) -> Sequence[ListedRefusals]:
+        """What was counted since that minute, those refused last first: a running process adds every few seconds."""
         ...
 
     async def add_issuer_key(self, key: IssuerKey, now: Instant) -> Sequence[str]:

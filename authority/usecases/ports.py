@@ -1,7 +1,7 @@
 """What the use cases need of the world. Each port has one contract suite, run on every adapter."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
@@ -22,6 +22,7 @@ from authority.domain.record import MemoryNamespace, MemoryRecord
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import IssuerKey, KeyPurpose, Statement
+from authority.domain.tally import Counted
 from authority.domain.validation import SignedValidation, ValidationReceipt
 
 
@@ -211,6 +212,8 @@ class RequestMark:
     principal: PrincipalRef
     request_id: str
     digest: bytes
+    trace_id: str = field(default="", compare=False)
+    """Of the call, for what is told of the change: 32 hex digits, or empty. A retry may have another."""
 
 
 class Proposals(Protocol):
@@ -466,6 +469,14 @@ class Leases(Protocol):
 
     async def heard(self) -> None:
         """Waits until other processes see what was told last, or it is given up."""
+        ...
+
+
+class RefusalCounts(Protocol):
+    """Keeps how often callers were refused or answered again (semantics §9)."""
+
+    async def add(self, counts: Mapping[Counted, int]) -> None:
+        """Adds to what is counted already; what is older than a quarter of a year is forgotten in time."""
         ...
 
 

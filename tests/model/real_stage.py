@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psycopg
 
-from authority.postgres.administration import AUTHORITY_ITSELF
+from authority.domain.revocation import AUTHORITY_ITSELF
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.redis.connection import connect
 from authority.redis.leases import RedisLeases

@@ -14,6 +14,7 @@ from authority.inprocess.decisions import InProcessDecisions
 from authority.inprocess.proposals import InProcessProposals
 from authority.inprocess.receipts import InProcessReceipts
 from authority.inprocess.records import InProcessRecords
+from authority.inprocess.refusal_counts import InProcessRefusalCounts
 from authority.inprocess.registry import InProcessIssuerKeys, InProcessRegistry
 from authority.inprocess.reviews import InProcessApprovals, InProcessValidations
 from authority.inprocess.revocations import InProcessRevocations
@@ -27,6 +28,7 @@ from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.records import PostgresRecords
+from authority.postgres.refusal_counts import PostgresRefusalCounts
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocations import PostgresRevocations
@@ -41,6 +43,7 @@ from authority.usecases.ports import (
     Proposals,
     Receipts,
     Records,
+    RefusalCounts,
     Registry,
     Revocations,
     Statements,
@@ -84,6 +87,7 @@ class Store:
     decisions: Decisions
     capabilities: Capabilities
     revocations: Revocations
+    refusals: RefusalCounts
     committer: Committer
     receipts: Receipts
     records: Records
@@ -148,6 +152,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         decisions=InProcessDecisions(tables),
         capabilities=InProcessCapabilities(tables, clock),
         revocations=InProcessRevocations(tables),
+        refusals=InProcessRefusalCounts(tables),
         committer=InProcessCommitter(tables, clock),
         receipts=InProcessReceipts(tables),
         records=InProcessRecords(tables),
@@ -170,6 +175,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         decisions=PostgresDecisions(issuing, statements, clock),
         capabilities=PostgresCapabilities(issuing, statements, clock, IssuingSettings(clock_bound_ms=ANY_CLOCK_MS)),
         revocations=PostgresRevocations(issuing),
+        refusals=PostgresRefusalCounts(issuing),
         committer=PostgresCommitter(databases[Power.COMMIT], clock, settings),
         receipts=PostgresReceipts(reading),
         records=PostgresRecords(reading),

@@ -87,8 +87,9 @@ end $$;
 -- outcome: 'issued' (as offered) | 'live' (the capability that the key stands for) | 'conflict' (`field` was used for
 -- something else) | 'committed' (`receipt_id`) | 'revoked' | 'refused' (as carried) | 'late' (what is offered has expired)
 -- | 'busy' (ask again).
+-- `traces` are the trace ids of the offers, for what is told of them; or null.
 create or replace function authority.issue(
-  offers authority.issue_offer[], judged_at timestamptz, clock_bound interval)
+  offers authority.issue_offer[], judged_at timestamptz, clock_bound interval, traces text[])
 returns table (
   ordinal bigint, outcome text, field text, receipt_id uuid, capability_id uuid, payload_type text, payload bytea,
   key_id bytea, signature bytea)
@@ -229,7 +230,7 @@ begin
     insert into audit_event (
       tenant, kind, actor, subject, previous_state, next_state, costs, correlation_id, trace_id, create_time)
     select o.tenant, 'capability.issue', o.principal, o.capability_id::text, '', 'issued', '[]'::jsonb,
-      o.correlation_id, '', judged_at
+      o.correlation_id, coalesce(traces[o.ordinality], ''), judged_at
     from unnest(offers) with ordinality o
     where won[o.ordinality];
 
@@ -290,6 +291,18 @@ begin
 end $$;
 
 revoke all on function authority.issue_standing(authority.issue_offer[], boolean[], timestamptz) from public;
+-- For processes of an earlier version, which send no traces.
+create or replace function authority.issue(
+  offers authority.issue_offer[], judged_at timestamptz, clock_bound interval)
+returns table (
+  ordinal bigint, outcome text, field text, receipt_id uuid, capability_id uuid, payload_type text, payload bytea,
+  key_id bytea, signature bytea)
+language sql volatile security invoker
+set search_path = authority, pg_temp
+as $$ select i.* from issue(offers, judged_at, clock_bound, null) i $$;
+
+revoke all on function authority.issue(authority.issue_offer[], timestamptz, interval, text[]) from public;
 revoke all on function authority.issue(authority.issue_offer[], timestamptz, interval) from public;
 grant execute on function authority.issue_standing(authority.issue_offer[], boolean[], timestamptz) to authority_issue;
+grant execute on function authority.issue(authority.issue_offer[], timestamptz, interval, text[]) to authority_issue;
 grant execute on function authority.issue(authority.issue_offer[], timestamptz, interval) to authority_issue;

@@ -1,5 +1,5 @@
--- name: name_tenant
--- The one tenant that this transaction sees.
+-- name: name_tenants
+-- The tenants that this transaction sees, joined by commas, which no name of one holds.
 select set_config('authority.tenants', $1, true)
 
 -- name: share_tenant_lock
@@ -9,6 +9,10 @@ select pg_advisory_xact_lock_shared(authority.tenant_lock($1))
 -- name: take_global_lock
 -- Waits for every running commit and keeps new ones out until this transaction ends.
 select pg_advisory_xact_lock(authority.global_lock())
+
+-- name: share_global_lock
+-- Lets a withdrawal in every tenant wait for this transaction: so the feed of each tenant has one order.
+select pg_advisory_xact_lock_shared(authority.global_lock())
 
 -- name: take_tenant_lock
 -- Waits for the tenant's running commits and keeps new ones out until this transaction ends.

@@ -62,14 +62,17 @@ grant select on
   authority.issuer_key, authority.policy_version, authority.memory_namespace, authority.principal,
   authority.principal_key, authority.request, authority.proposal_head, authority.proposal,
   authority.validation_receipt, authority.approval_decision, authority.decision_receipt, authority.capability,
-  authority.commit_receipt, authority.memory_record, authority.tombstone
+  authority.commit_receipt, authority.memory_record, authority.tombstone, authority.revocation
   to authority_read, authority_propose, authority_issue;
+grant select on authority.audit_event to authority_read;
 
 grant insert on
   authority.request, authority.proposal_head, authority.proposal, authority.validation_receipt,
   authority.approval_decision, authority.audit_event
   to authority_propose;
 grant update (current_revision, state) on authority.proposal_head to authority_propose;
+-- Whoever withdraws tells it in the same transaction.
+grant insert on authority.revocation to authority_propose, authority_issue, authority_admin;
 grant usage on sequence authority.decision_sequence to authority_propose, authority_issue, authority_admin;
 
 grant insert on authority.request, authority.decision_receipt, authority.capability, authority.audit_event
@@ -77,6 +80,9 @@ grant insert on authority.request, authority.decision_receipt, authority.capabil
 grant update (state, revoke_time) on authority.capability to authority_issue;
 -- Of what opened streams it may forget, too, but only what is old (row_security.sql).
 grant select, insert, delete on authority.stream_nonce to authority_issue;
+-- It counts refusals, and forgets old counts.
+grant select, insert, delete on authority.refusal_count to authority_issue;
+grant update (count) on authority.refusal_count to authority_issue;
 
 -- The owner of the commit function: it can consume, record and tell, and change nothing else (ADR-328 section 6).
 grant insert on authority.commit_receipt, authority.memory_record, authority.outbox, authority.audit_event

@@ -7,7 +7,7 @@ begin
   foreach walled in array array[
     'memory_namespace', 'principal', 'principal_key', 'request', 'proposal_head', 'proposal', 'validation_receipt',
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
-    'audit_event', 'stream_nonce']
+    'audit_event', 'stream_nonce', 'revocation', 'refusal_count']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c
@@ -39,5 +39,15 @@ begin
                    and p.policyname = 'only_what_is_old_is_forgotten') then
     create policy only_what_is_old_is_forgotten on authority.stream_nonce as restrictive for delete
       using (use_time < now() - interval '10 min');
+  end if;
+end $$;
+
+-- Counts of refusals are kept for a quarter of a year, whatever is asked.
+do $$
+begin
+  if not exists (select 1 from pg_policies p where p.schemaname = 'authority' and p.tablename = 'refusal_count'
+                   and p.policyname = 'only_what_is_old_is_forgotten') then
+    create policy only_what_is_old_is_forgotten on authority.refusal_count as restrictive for delete
+      using (minute < now() - interval '90 days');
   end if;
 end $$;

@@ -7,6 +7,7 @@ from google.protobuf.descriptor import Descriptor
 
 from authority.domain.identity import Caller
 from authority.rpc.convert.values import key
+from authority.rpc.current_call import current_trace_id
 from authority.usecases.ports import RequestMark
 
 
@@ -33,4 +34,4 @@ def request_mark(caller: Caller, request: MarkedRequest) -> RequestMark:
     request.request_id = ""
     name = request.DESCRIPTOR.full_name.encode()
     digest = sha256(name + b"\0" + request.SerializeToString(deterministic=True)).digest()
-    return RequestMark(caller.tenant, caller.ref, request_id, digest)
+    return RequestMark(caller.tenant, caller.ref, request_id, digest, current_trace_id())

@@ -8,7 +8,7 @@ from typing import Any
 from authority.domain.identity import Caller
 from authority.domain.invocation import Call
 from authority.domain.refusal import Refusal
-from authority.rpc.current_call import Context, set_caller
+from authority.rpc.current_call import Context, set_caller, set_traceparent, traceparent_of
 from authority.rpc.interceptors.reading import read_strictly
 from authority.rpc.interceptors.wrapping import Handler, Interceptor, behaviour_of, stream_handler, unary_handler
 from authority.rpc.methods import MethodKind, kind_of
@@ -54,6 +54,7 @@ class Proofs(Interceptor):
         return stream_handler(prove)
 
     async def _caller(self, method: str, raw: bytes, context: Context) -> Caller:
+        set_traceparent(traceparent_of(context))
         kind, digest = kind_of(method), sha256(raw).digest()
         is_read, opens_stream = kind is MethodKind.READ, kind is MethodKind.STREAM
         call = Call(self.audience, method, digest, is_read=is_read, opens_stream=opens_stream)

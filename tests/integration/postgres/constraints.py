@@ -172,4 +172,15 @@ TRIPS: dict[str, Trip] = {
     "stream_nonce_opens_one_stream": Trip("stream_nonce", "a proof opens one stream"),
     "stream_nonce_is_of_a_proof": Trip("stream_nonce", "a nonce is a proof's", {"nonce": BAD_DIGEST}),
     "audit_event_key": Trip("audit_event", "an audit event is told once"),
+    # --- what was withdrawn, and what was refused
+    "revocation_in_order": Trip("revocation", "a place in the feed is one withdrawal's", {"subject": "another"}),
+    "revocation_once": Trip("revocation", "what is withdrawn is withdrawn once", {"sequence": 0}),
+    "revocation_kind_known": Trip(
+        "revocation", "the kinds are closed", {"sequence": 0, "kind": "mood", "subject": "another"}
+    ),
+    "revocation_of_a_record_has_its_content": Trip(
+        "revocation", "a withdrawn record says which content", {"sequence": 0, "kind": "record"}
+    ),
+    "refusal_count_one_of_each": Trip("refusal_count", "refusals of a kind are counted in one row"),
+    "refusal_count_is_of_some": Trip("refusal_count", "a count counts something", {"reason": "new", "count": 0}),
 }

@@ -5,10 +5,11 @@ import json
 import asyncpg
 import pytest
 
+from authority.domain.tally import Counted, minute_of
 from tests.integration.postgres.constraints import TRIPS, Trip
 from tests.integration.postgres.superuser import Superuser
 from tests.world.authority import Authority
-from tests.world.world import World
+from tests.world.world import World, must
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +19,10 @@ async def good_rows(authority: Authority, module_database: str) -> World:
     issued, _ = await world.committed(by=world.agent)
     await world.issued()
     await world.authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
+    must(await world.revoke(await world.issued()))
+    await world.authority.store.refusals.add(
+        {Counted(world.tenant, minute_of(world.now()), world.service.ref, "EXPIRED"): 1}
+    )
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     connection = await asyncpg.connect(module_database)
     await connection.execute("update authority.memory_record set supersedes_record_id = record_id")

@@ -32,21 +32,24 @@ authority_committer  update  capability(state,receipt_id) proposal_head(state,re
 authority_committer  update  memory_record(superseded_by,supersede_time)
 authority_propose    select  known
 authority_propose    insert  request proposal_head proposal validation_receipt approval_decision audit_event
+authority_propose    insert  revocation
 authority_propose    update  proposal_head(current_revision,state)
-authority_issue      select  known stream_nonce
+authority_issue      select  known stream_nonce refusal_count
 authority_issue      insert  request decision_receipt capability audit_event stream_nonce
-authority_issue      update  capability(state,revoke_time)
-authority_issue      delete  stream_nonce
-authority_read       select  known
+authority_issue      insert  revocation refusal_count
+authority_issue      update  capability(state,revoke_time) refusal_count(count)
+authority_issue      delete  stream_nonce refusal_count
+authority_read       select  known audit_event
 authority_relay      select  outbox
 authority_admin      select  everything
 authority_admin      insert  issuer_key memory_namespace principal principal_key policy_version tombstone audit_event
+authority_admin      insert  revocation
 authority_admin      update  issuer_key memory_namespace principal principal_key
 """
-"""Nobody truncates, and nobody deletes but what opened streams long ago; authority_commit and authority_service are not
-named at all."""
+"""Nobody truncates, and nobody deletes but what opened streams, or was counted, long ago; authority_commit and
+authority_service are not named at all."""
 
-NOT_KNOWN_TO_ALL = {"outbox", "audit_event", "stream_nonce"}
+NOT_KNOWN_TO_ALL = {"outbox", "audit_event", "stream_nonce", "refusal_count"}
 ACTIONS = {
     "select": "select 1 from authority.{table} limit 0",
     "insert": "insert into authority.{table} default values",
@@ -245,7 +248,7 @@ async def test_many_keys_are_asked_for_by_the_role_that_authenticates(superuser:
     "statement",
     [
         query("issuing_facts").replace("$1", "'{}'"),
-        query("issue").replace("$1", "'{}'").replace("$2", "now()").replace("$3", "'1 day'"),
+        query("issue").replace("$1", "'{}'").replace("$2", "now()").replace("$3", "'1 day'").replace("$4", "null"),
         "select * from authority.issue_standing('{}', '{}', now())",
     ],
     ids=["issuing_facts", "issue", "issue_standing"],

@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from authority.domain.plan import Committed
+from authority.domain.tally import Counted, minute_of
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.registry import PostgresRegistry
@@ -14,7 +15,7 @@ from tests.integration.postgres.superuser import Superuser
 from tests.integration.postgres.test_rights import acting_as
 from tests.world.authority import Authority
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
-from tests.world.world import World
+from tests.world.world import World, must
 
 READERS = ("authority_committer", "authority_propose", "authority_issue", "authority_read", "authority_admin")
 GLOBAL = {"policy_version", "issuer_key"}
@@ -27,6 +28,9 @@ async def tenants(authority: Authority) -> tuple[World, World]:
     for world in worlds:
         issued, _ = await world.committed(by=world.agent)
         await authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
+        must(await world.revoke(await world.issued()))
+        refused = Counted(world.tenant, minute_of(world.now()), world.service.ref, "EXPIRED")
+        await authority.store.refusals.add({refused: 1})
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     return worlds
 
@@ -55,7 +59,8 @@ async def test_a_role_sees_the_named_tenants_and_no_others(
 ) -> None:
     one, other = (str(world.tenant) for world in tenants)
     hidden = {"outbox", "audit_event"} if role not in {"authority_committer", "authority_admin"} else set()
-    hidden |= {"stream_nonce"} if role in {"authority_propose", "authority_read"} else set()
+    hidden -= {"audit_event"} if role == "authority_read" else set()
+    hidden |= {"stream_nonce", "refusal_count"} if role in {"authority_propose", "authority_read"} else set()
     async with acting_as(superuser, role):
         for table in set(walled) - hidden:
             assert await seen(superuser, table, None) == set(), table
