@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from authority.cli import call, config, demo, inspect, keys, migrate, namespaces, policies, principals, serve
-from authority.cli.failures import INTERRUPTED, REFUSED, explain, trace_of
+from authority.cli import call, config, demo, explain, inspect, keys, migrate, namespaces, policies, principals, serve
+from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
+from authority.cli.failures import explain as explain_failure
 from authority.cli.output import note, say
 
 _PROGRAM = "authority"
@@ -34,6 +35,7 @@ app.add_typer(keys.app, name="keys")
 app.command("call")(call.call)
 app.command("inspect")(inspect.inspect)
 app.command("config")(config.config)
+app.command("explain")(explain.explain)
 
 
 def _flowing(text: str) -> str:
@@ -80,7 +82,7 @@ def run(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED
     except Exception as error:  # noqa: BLE001 - the last one to see it
-        sentence, code = explain(error)
+        sentence, code = explain_failure(error)
         if os.environ.get("AUTHORITY_LOG_LEVEL") == "debug":
             note(trace_of(error))
         if sentence:

@@ -12,7 +12,7 @@ from authority.cli.app import app
 from tests.unit.cli.running import ran
 
 COMMANDS = {
-    "serve", "demo", "migrate", "principals", "namespaces", "policies", "keys", "call", "inspect", "config",
+    "serve", "demo", "migrate", "principals", "namespaces", "policies", "keys", "call", "inspect", "config", "explain",
     "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
     "policies check", "policies load", "policies list", "policies activate", "keys list", "keys rotate", "keys revoke",
 }  # fmt: skip
