@@ -1,7 +1,7 @@
 """What all the in-process adapters of one authority share: dicts for tables, keyed as the database keys them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -78,7 +78,20 @@ class KeptRecord:
     decision_sequence: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class Delivery:
+    """What became of an event so far."""
+
+    claim_token: str | None = None
+    claim_until_time: Instant | None = None
+    attempts: int = 0
+    last_error: str = ""
+    retry_time: Instant | None = None
+    park_time: Instant | None = None
+    delivered_time: Instant | None = None
+
+
+@dataclass(slots=True)
 class Event:
     """What the outbox tells of a record."""
 
@@ -86,6 +99,11 @@ class Event:
     event_id: str
     kind: str
     record_id: str
+    sequence: int = 1
+    payload: Mapping[str, object] = field(default_factory=dict)
+    traceparent: str = ""
+    create_time: Instant | None = None
+    delivery: Delivery = field(default_factory=Delivery)
 
 
 @dataclass(slots=True)

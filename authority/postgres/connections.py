@@ -42,6 +42,7 @@ class Power(Enum):
     PROPOSE = "authority_propose"
     ISSUE = "authority_issue"
     READ = "authority_read"
+    RELAY = "authority_relay"
     ADMIN = "authority_admin"
 
 

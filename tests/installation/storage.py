@@ -28,6 +28,7 @@ TABLES: Final = (
     "memory_record",
     "tombstone",
     "outbox",
+    "outbox_parked",
     "audit_event",
     "stream_nonce",
 )

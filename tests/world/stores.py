@@ -11,6 +11,7 @@ from authority.inprocess.administration import InProcessAdministration
 from authority.inprocess.capabilities import InProcessCapabilities
 from authority.inprocess.committer import InProcessCommitter
 from authority.inprocess.decisions import InProcessDecisions
+from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.proposals import InProcessProposals
 from authority.inprocess.receipts import InProcessReceipts
 from authority.inprocess.records import InProcessRecords
@@ -25,6 +26,7 @@ from authority.postgres.capabilities import IssuingSettings, PostgresCapabilitie
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
+from authority.postgres.outbox import PostgresOutbox
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.records import PostgresRecords
@@ -50,6 +52,7 @@ from authority.usecases.ports import (
     StreamNonces,
     Validations,
 )
+from authority.usecases.relay_ports import Outbox
 
 SOURCE = "authority.test"
 """Names the authority under test, as issuer and in its events."""
@@ -91,6 +94,7 @@ class Store:
     committer: Committer
     receipts: Receipts
     records: Records
+    outbox: Outbox
     behind: Behind
 
 
@@ -156,6 +160,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         committer=InProcessCommitter(tables, clock),
         receipts=InProcessReceipts(tables),
         records=InProcessRecords(tables),
+        outbox=InProcessOutbox(tables, clock),
         behind=_BehindTables(tables),
     )
 
@@ -179,5 +184,6 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         committer=PostgresCommitter(databases[Power.COMMIT], clock, settings),
         receipts=PostgresReceipts(reading),
         records=PostgresRecords(reading),
+        outbox=PostgresOutbox(databases[Power.RELAY]),
         behind=_BehindPostgres(databases[Power.ADMIN]),
     )

@@ -15,9 +15,9 @@ exception when duplicate_object or unique_violation then
   null; -- another migration of this cluster made it a moment ago
 end $$;
 
--- Who may become whom. Whoever migrates needs two powers, and has them as a superuser only: the committer's, to replace
--- the function that it owns, and the administrator's, for the operator's acts. Only what is missing is granted: roles
--- belong to the cluster, and one that was made by somebody else can be granted by them alone.
+-- Who may become whom. Whoever migrates needs three powers, and has them as a superuser only: the committer's, to replace
+-- the function that it owns, and the administrator's and the relay's, for the operator's acts. Only what is missing is
+-- granted: roles belong to the cluster, and one that was made by somebody else can be granted by them alone.
 do $$
 declare
   missing record;
@@ -33,7 +33,7 @@ begin
         'authority_commit', 'authority_propose', 'authority_issue', 'authority_read', 'authority_relay']) power
       union all
       select power, current_user, pg_has_role(current_user, power, 'SET')
-      from unnest(array['authority_committer', 'authority_admin']) power) m
+      from unnest(array['authority_committer', 'authority_admin', 'authority_relay']) power) m
     where not m.has
   loop
     begin
@@ -91,7 +91,12 @@ grant update (state, receipt_id) on authority.capability to authority_committer;
 grant update (state, receipt_id) on authority.proposal_head to authority_committer;
 grant update (superseded_by, supersede_time) on authority.memory_record to authority_committer;
 
-grant select on authority.outbox to authority_relay;
+-- The relay notes what became of an event and never makes or changes one; it forgets what was delivered
+-- (row_security.sql).
+grant select, delete on authority.outbox to authority_relay;
+grant update (claim_token, claim_until_time, attempts, last_error, retry_time, parked, delivered_time)
+  on authority.outbox to authority_relay;
+grant select, insert, delete on authority.outbox_parked to authority_relay;
 
 grant insert, update on authority.issuer_key, authority.memory_namespace, authority.principal, authority.principal_key
   to authority_admin;

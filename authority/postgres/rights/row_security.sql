@@ -7,7 +7,7 @@ begin
   foreach walled in array array[
     'memory_namespace', 'principal', 'principal_key', 'request', 'proposal_head', 'proposal', 'validation_receipt',
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
-    'audit_event', 'stream_nonce', 'revocation', 'refusal_count']
+    'outbox_parked', 'audit_event', 'stream_nonce', 'revocation', 'refusal_count']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c
@@ -23,13 +23,24 @@ begin
   end loop;
 end $$;
 
--- The relay delivers for every tenant.
+-- The relay delivers for every tenant; what was not delivered it can never delete.
 do $$
+declare wanted record;
 begin
-  if not exists (select 1 from pg_policies p
-                 where p.schemaname = 'authority' and p.tablename = 'outbox' and p.policyname = 'relay_reads_all') then
-    create policy relay_reads_all on authority.outbox for select to authority_relay using (true);
-  end if;
+  for wanted in
+    select * from (values
+      ('relay_reads_all', 'outbox', 'for select to authority_relay using (true)'),
+      ('relay_marks_all', 'outbox', 'for update to authority_relay using (true)'),
+      ('relay_forgets_all', 'outbox', 'for delete to authority_relay using (true)'),
+      ('only_what_was_delivered_is_forgotten', 'outbox',
+       'as restrictive for delete using (delivered_time is not null)'),
+      ('relay_parks_all', 'outbox_parked', 'for all to authority_relay using (true)')) as p (name, walled, rule)
+  loop
+    if not exists (select 1 from pg_policies p where p.schemaname = 'authority' and p.tablename = wanted.walled
+                     and p.policyname = wanted.name) then
+      execute format('create policy %I on authority.%I %s', wanted.name, wanted.walled, wanted.rule);
+    end if;
+  end loop;
 end $$;
 
 -- A proof that could still be fresh is never forgotten, so that nobody can open a stream with it again.

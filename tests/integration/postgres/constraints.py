@@ -169,6 +169,16 @@ TRIPS: dict[str, Trip] = {
     "tombstone_key": Trip("tombstone", "a withdrawal is told once"),
     "outbox_key": Trip("outbox", "an event is told once"),
     "outbox_aggregate_in_order": Trip("outbox", "a record's events have an order", {"id": NEW_ID}),
+    "outbox_claim_ends": Trip(
+        "outbox", "a claim has an owner and an end", {"id": NEW_ID, "sequence": 9, "claim_token": NEW_ID}
+    ),
+    "outbox_delivered_is_settled": Trip(
+        "outbox",
+        "what was delivered is neither claimed nor parked",
+        {"id": NEW_ID, "sequence": 9, "parked": True, "delivered_time": "2027-01-01T00:00:00Z"},
+    ),
+    "outbox_parked_key": Trip("outbox_parked", "an event is parked once"),
+    "outbox_parked_is_of_event": Trip("outbox_parked", "what is parked is an event", {"id": NEW_ID}),
     "stream_nonce_opens_one_stream": Trip("stream_nonce", "a proof opens one stream"),
     "stream_nonce_is_of_a_proof": Trip("stream_nonce", "a nonce is a proof's", {"nonce": BAD_DIGEST}),
     "audit_event_key": Trip("audit_event", "an audit event is told once"),

@@ -7,6 +7,7 @@ import pytest
 
 from authority.domain.tally import Counted, minute_of
 from tests.integration.postgres.constraints import TRIPS, Trip
+from tests.integration.postgres.parking import park_oldest_event
 from tests.integration.postgres.superuser import Superuser
 from tests.world.authority import Authority
 from tests.world.world import World, must
@@ -23,6 +24,7 @@ async def good_rows(authority: Authority, module_database: str) -> World:
     await world.authority.store.refusals.add(
         {Counted(world.tenant, minute_of(world.now()), world.service.ref, "EXPIRED"): 1}
     )
+    await park_oldest_event(world)
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     connection = await asyncpg.connect(module_database)
     await connection.execute("update authority.memory_record set supersedes_record_id = record_id")

@@ -40,16 +40,19 @@ authority_issue      insert  revocation refusal_count
 authority_issue      update  capability(state,revoke_time) refusal_count(count)
 authority_issue      delete  stream_nonce refusal_count
 authority_read       select  known audit_event
-authority_relay      select  outbox
+authority_relay      select  outbox outbox_parked
+authority_relay      insert  outbox_parked
+authority_relay      update  outbox(claim_token,claim_until_time,attempts,last_error,retry_time,parked,delivered_time)
+authority_relay      delete  outbox outbox_parked
 authority_admin      select  everything
 authority_admin      insert  issuer_key memory_namespace principal principal_key policy_version tombstone audit_event
 authority_admin      insert  revocation
 authority_admin      update  issuer_key memory_namespace principal principal_key
 """
-"""Nobody truncates, and nobody deletes but what opened streams, or was counted, long ago; authority_commit and
-authority_service are not named at all."""
+"""Nobody truncates, and nobody deletes but what opened streams, or was counted, long ago, and what was delivered;
+authority_commit and authority_service are not named at all."""
 
-NOT_KNOWN_TO_ALL = {"outbox", "audit_event", "stream_nonce", "refusal_count"}
+NOT_KNOWN_TO_ALL = {"outbox", "outbox_parked", "audit_event", "stream_nonce", "refusal_count"}
 ACTIONS = {
     "select": "select 1 from authority.{table} limit 0",
     "insert": "insert into authority.{table} default values",
@@ -209,7 +212,7 @@ async def test_the_service_takes_on_its_powers_and_no_other(superuser: Superuser
 
     # then it may become what it needs for its work, and never the committer or the administrator
     powers = {power.value for power in Power if power is not Power.ADMIN}
-    assert able == powers | {"authority_relay", "authority_service"}
+    assert able == powers | {"authority_service"}
 
 
 async def test_the_commit_function_is_its_owners_and_looks_nowhere_else(superuser: Superuser) -> None:
@@ -242,6 +245,16 @@ async def test_many_keys_are_asked_for_by_the_role_that_authenticates(superuser:
             if await may(superuser, statement):
                 able.add(role)
     assert able == {"authority_read"}
+
+
+async def test_only_the_relay_claims_events(superuser: Superuser) -> None:
+    statement = query("claim_events").replace("$1", "null").replace("$2", "'1 s'").replace("$3", "1")
+    able = set()
+    for role in ROLES:
+        async with acting_as(superuser, role):
+            if await may(superuser, statement):
+                able.add(role)
+    assert able == {"authority_relay"}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from authority.domain.tally import Counted, minute_of
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.registry import PostgresRegistry
+from tests.integration.postgres.parking import park_oldest_event
 from tests.integration.postgres.superuser import Superuser
 from tests.integration.postgres.test_rights import acting_as
 from tests.world.authority import Authority
@@ -31,6 +32,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         must(await world.revoke(await world.issued()))
         refused = Counted(world.tenant, minute_of(world.now()), world.service.ref, "EXPIRED")
         await authority.store.refusals.add({refused: 1})
+        await park_oldest_event(world)
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     return worlds
 
@@ -58,7 +60,9 @@ async def test_a_role_sees_the_named_tenants_and_no_others(
     superuser: Superuser, tenants: tuple[World, World], walled: list[str], role: str
 ) -> None:
     one, other = (str(world.tenant) for world in tenants)
-    hidden = {"outbox", "audit_event"} if role not in {"authority_committer", "authority_admin"} else set()
+    hidden = (
+        {"outbox", "outbox_parked", "audit_event"} if role not in {"authority_committer", "authority_admin"} else set()
+    )
     hidden -= {"audit_event"} if role == "authority_read" else set()
     hidden |= {"stream_nonce", "refusal_count"} if role in {"authority_propose", "authority_read"} else set()
     async with acting_as(superuser, role):
@@ -73,7 +77,17 @@ async def test_a_role_sees_the_named_tenants_and_no_others(
 
 async def test_the_relay_alone_sees_the_outbox_of_all(superuser: Superuser, tenants: tuple[World, World]) -> None:
     async with acting_as(superuser, "authority_relay"):
-        assert {str(world.tenant) for world in tenants} <= await seen(superuser, "outbox", None)
+        for table in ("outbox", "outbox_parked"):
+            assert {str(world.tenant) for world in tenants} <= await seen(superuser, table, None)
+
+
+async def test_h11_the_relay_deletes_no_event_that_was_not_delivered(
+    superuser: Superuser, tenants: tuple[World, World]
+) -> None:
+    # given events that wait, then whatever its query asks for, and whichever tenant it names, none of them goes
+    async with acting_as(superuser, "authority_relay"), superuser.transaction():
+        await superuser.execute("select set_config('authority.tenants', $1, true)", str(tenants[0].tenant))
+        assert await superuser.execute("delete from authority.outbox") == "DELETE 0"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,199 @@
+"""The relay: takes what commits have told the outbox to whoever listens, at least once, a record's events in order.
+
+What may happen at each wait, and why nothing is lost. Cancelled or killed after the claim: the claim ends with its
+lease, and whoever claims the events next delivers them. After the sink took them and before they are marked: they are
+delivered again under the same ids (case H03). With the sink's answer lost: likewise. When delivering took longer than
+the lease: another may deliver too, and only the token that claimed last marks.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+
+from authority.domain.event import OutboxEvent
+from authority.domain.references import DAY, MINUTE, SECOND
+from authority.usecases.ports import Contention, DependencyUnavailable, Identifiers
+from authority.usecases.relay_ports import NotTaken, Outbox, Refused, Sink, SinkAway, Taken
+
+_log = structlog.get_logger(__name__)
+
+_PRUNED_AT_ONCE: Final = 500
+_PRUNINGS_IN_A_ROW: Final = 20
+"""So many batches at a time at most: events that wait come first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelaySettings:
+    """How the relay works. Times are milliseconds."""
+
+    batch: int = 100
+    """Events that are claimed and published together."""
+    lease_ms: int = 15 * SECOND
+    """How long a claim lasts: so long the events of a relay that died wait. Longer than any publishing."""
+    poll_ms: int = SECOND
+    """How long after finding nothing the outbox is looked into again when nobody has woken the relay."""
+    attempts: int = 10
+    """How often the sink may refuse an event before it is parked."""
+    first_retry_ms: int = SECOND
+    """How long a refused event waits; twice as long each time, up to `longest_retry_ms`."""
+    longest_retry_ms: int = MINUTE
+    first_pause_ms: int = 200
+    """How long the relay pauses while sink or outbox is away; twice as long each time, up to `longest_pause_ms`."""
+    longest_pause_ms: int = 5 * SECOND
+    kept_ms: int = 7 * DAY
+    """How long delivered events are kept."""
+    prune_every_ms: int = MINUTE
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a relay has done since it began."""
+
+    delivered: int = 0
+    """Events that the sink took and that were marked."""
+    refused: int = 0
+    """Attempts that ended with the sink refusing an event, the last one before it was parked included."""
+    parked: int = 0
+    lost: int = 0
+    """Events that another relay had claimed by the time they were to be settled: they may be delivered twice."""
+    pruned: int = 0
+
+
+@dataclass(slots=True)
+class Relay:
+    """Delivers for as long as it runs. Any number of them share the work of one outbox (case H06)."""
+
+    outbox: Outbox
+    sink: Sink
+    identifiers: Identifiers
+    settings: RelaySettings = RelaySettings()
+    tally: Tally = field(default_factory=Tally)
+    _called: asyncio.Event = field(default_factory=asyncio.Event)
+    _stopping: bool = False
+    _troubled: str = ""
+    _pause_ms: int = 0
+
+    def wake(self) -> None:
+        """Has it look now: there is something. Best effort: it polls as well."""
+        self._called.set()
+
+    def stop(self) -> None:
+        """Has it finish what it has in hand, and end."""
+        self._stopping = True
+        self._called.set()
+
+    async def run(self) -> None:
+        """Delivers until it is stopped. Raises nothing that passes: what is away is tried again, ever more rarely."""
+        pruning = asyncio.get_running_loop().time()
+        while not self._stopping:
+            self._called.clear()
+            try:
+                found = await self.turn()
+                if asyncio.get_running_loop().time() >= pruning:
+                    await self.prune()
+                    pruning = asyncio.get_running_loop().time() + self.settings.prune_every_ms / SECOND
+            except (DependencyUnavailable, Contention) as fault:
+                self._note(fault)
+                await self._wait(self._next_pause_ms())
+                continue
+            self._recovered()
+            if not found:
+                await self._wait_or_called(self.settings.poll_ms)
+
+    async def drain(self) -> None:
+        """Delivers what can be delivered now, and returns when nothing is left but what is held back or waits.
+
+        Raises DependencyUnavailable and Contention: what is not delivered then is still there.
+        """
+        while not self._stopping and await self.turn():
+            pass
+
+    async def turn(self) -> int:
+        """Claims, publishes and settles one batch; says how many events it claimed.
+
+        Raises SinkAway, DependencyUnavailable and Contention.
+        """
+        token = self.identifiers.new()
+        events = await self.outbox.claim(token, self.settings.batch, self.settings.lease_ms)
+        if events:
+            await self._deliver(token, events)
+        return len(events)
+
+    async def prune(self) -> None:
+        """Forgets what was delivered long ago, in small batches."""
+        for _ in range(_PRUNINGS_IN_A_ROW):
+            pruned = await self.outbox.prune(self.settings.kept_ms, _PRUNED_AT_ONCE)
+            self.tally.pruned += pruned
+            if pruned < _PRUNED_AT_ONCE or self._stopping:
+                return
+
+    async def _deliver(self, token: str, events: Sequence[OutboxEvent]) -> None:
+        try:
+            answers = await self.sink.publish(events)
+        except SinkAway:
+            # Should this fail as well, the lease does it.
+            with contextlib.suppress(DependencyUnavailable, Contention):
+                await self.outbox.put_back(token, events)
+            raise
+        taken = [event for event, answer in zip(events, answers, strict=True) if isinstance(answer, Taken)]
+        refused = [
+            Refused(event, answer.why, self._retry_after_ms(event))
+            for event, answer in zip(events, answers, strict=True)
+            if isinstance(answer, NotTaken)
+        ]
+        marked = await self.outbox.delivered(token, taken) if taken else set()
+        self.tally.delivered += len(marked)
+        self.tally.lost += len(taken) - len(marked)
+        if len(marked) < len(taken):
+            _log.warning("events delivered after their claim had ended", events=len(taken) - len(marked))
+        await self._refuse(token, refused)
+
+    async def _refuse(self, token: str, refused: Sequence[Refused]) -> None:
+        given_up = [one for one in refused if one.event.attempts + 1 >= self.settings.attempts]
+        again = [one for one in refused if one.event.attempts + 1 < self.settings.attempts]
+        self.tally.refused += len(refused)
+        if again:
+            await self.outbox.retry(token, again)
+        if given_up:
+            parked = await self.outbox.park(token, given_up)
+            self.tally.parked += len(parked)
+            for one in given_up:
+                if one.event.event_id in parked:
+                    _log.error("event parked", event_id=one.event.event_id, tenant=str(one.event.tenant), why=one.why)
+
+    def _retry_after_ms(self, event: OutboxEvent) -> int:
+        doubled = self.settings.first_retry_ms << min(event.attempts, 32)
+        return min(doubled, self.settings.longest_retry_ms)
+
+    def _note(self, fault: Exception) -> None:
+        """Tells once that something is away, not each time that it still is."""
+        trouble = "sink" if isinstance(fault, SinkAway) else "outbox"
+        if trouble != self._troubled:
+            _log.warning("relay waits", away=trouble, why=str(fault))
+        self._troubled = trouble
+
+    def _recovered(self) -> None:
+        if self._troubled:
+            _log.info("relay goes on")
+        self._troubled, self._pause_ms = "", 0
+
+    def _next_pause_ms(self) -> int:
+        doubled = max(self.settings.first_pause_ms, 2 * self._pause_ms)
+        self._pause_ms = min(doubled, self.settings.longest_pause_ms)
+        return self._pause_ms
+
+    async def _wait_or_called(self, milliseconds: int) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(milliseconds / SECOND):
+                await self._called.wait()
+
+    async def _wait(self, milliseconds: int) -> None:
+        """Waits whatever wakes it, but for being stopped: commits must not have it ask a dead server without pause."""
+        end = asyncio.get_running_loop().time() + milliseconds / SECOND
+        while not self._stopping and (left := end - asyncio.get_running_loop().time()) > 0:
+            self._called.clear()
+            await self._wait_or_called(int(left * SECOND) + 1)
