@@ -24,6 +24,7 @@ from authority.postgres.gathering import GatheringSettings
 from authority.postgres.generation import GenerationWatch
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.receipts import PostgresReceipts
+from authority.postgres.record_revocations import PostgresRecordRevocations
 from authority.postgres.records import PostgresRecords
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.relay_wake import RelayWake
@@ -54,6 +55,7 @@ from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
 from authority.usecases.revoke_capability import RevokeCapability
+from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
 
@@ -152,6 +154,7 @@ async def open_service(
 class _Gatherers:
     committer: PostgresCommitter
     capabilities: PostgresCapabilities
+    relay: RelayWake
 
 
 def _gatherers(
@@ -160,7 +163,8 @@ def _gatherers(
     """What gathers calls of the database: each is waited for when the service ends, though not for ever."""
     gathering = GatheringSettings(calls=settings.commit_connections)
     committing = CommitterSettings(settings.issuer, settings.clock_bound_ms, gathering)
-    committer = PostgresCommitter(databases.commit, clock, committing, RelayWake(databases.commit))
+    relay = RelayWake(databases.commit)
+    committer = PostgresCommitter(databases.commit, clock, committing, relay)
     capabilities = PostgresCapabilities(databases.issue, reader, clock, IssuingSettings(settings.clock_bound_ms))
 
     async def finish() -> None:
@@ -170,7 +174,7 @@ def _gatherers(
                 await asyncio.gather(committer.close(), capabilities.close())
 
     stack.push_async_callback(finish)
-    return _Gatherers(committer, capabilities)
+    return _Gatherers(committer, capabilities, relay)
 
 
 async def _open_databases(stack: contextlib.AsyncExitStack, settings: Settings, watch: GenerationWatch) -> _Databases:
@@ -235,6 +239,7 @@ def _use_cases(
     approvals = PostgresApprovals(databases.propose)
     registry = PostgresRegistry(databases.read)
     capabilities = gatherers.capabilities
+    record_revocations = PostgresRecordRevocations(databases.issue, settings.issuer, gatherers.relay)
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here)
     issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here)
     return UseCases(
@@ -258,6 +263,7 @@ def _use_cases(
         evaluate_policy=EvaluatePolicy(admit, signer, decisions, CedarPolicyEngine(), clock, identifiers, here),
         get_record=GetRecord(admit, records, clock),
         list_records=ListRecords(admit, records, pages, clock),
+        revoke_record=RevokeRecord(admit, record_revocations, clock),
     )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from authority.domain.identity import Caller, PrincipalKind, Right
 from authority.domain.proposal import Cost, MemoryType, Provenance, Visibility
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 
@@ -66,3 +67,23 @@ def is_visible(record: MemoryRecord, reader: PrincipalRef, now: Instant) -> bool
     unended = record.valid_until_time is None or now < record.valid_until_time
     seen = record.visibility is Visibility.WORKSPACE or record.proposer == reader
     return unexpired and begun and unended and seen
+
+
+@dataclass(frozen=True, slots=True)
+class RecordParties:
+    """Whose a record is: who proposed it, and the holder who committed it."""
+
+    proposer: PrincipalRef
+    holder: PrincipalRef
+
+
+def may_revoke_record(caller: Caller, parties: RecordParties) -> bool:
+    """Whether the caller may withdraw a record: its holder, whoever judges proposals, an admin, or its proposer.
+
+    An agent or a model cannot commit what it proposed, and cannot take it back once it is committed (ADR-328 test 7):
+    words that it was fed would erase what it was right about.
+    """
+    principal = caller.principal
+    if principal.kind is PrincipalKind.ADMIN or principal.may(Right.DECIDE) or caller.ref == parties.holder:
+        return True
+    return caller.ref == parties.proposer and principal.kind not in (PrincipalKind.AGENT, PrincipalKind.MODEL)

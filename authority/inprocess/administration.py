@@ -105,7 +105,7 @@ class InProcessAdministration:
             consumed_capabilities=sum(consumed),
             receipts=sum(of == tenant for of, _ in tables.receipts),
             records=sum(of == tenant for of, _ in tables.records),
-            events=sum(event.tenant == tenant for event in tables.events),
+            events=sum((it.tenant, it.kind) == (tenant, "memory.committed.v1") for it in tables.events),
         )
 
     async def list_refusals(self, tenant: TenantRef, since: Instant) -> Sequence[ListedRefusals]:

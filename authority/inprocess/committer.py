@@ -2,21 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from typing import Final
 
 from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryRecord
-from authority.domain.references import Instant
 from authority.domain.refusal import Refusal, highest
 from authority.domain.statement import Statement
+from authority.inprocess.events import tell
 from authority.inprocess.judgement import is_revoked, live_refusals
-from authority.inprocess.tables import Event, KeptReceipt, KeptRecord, Tables
+from authority.inprocess.tables import KeptReceipt, KeptRecord, Tables
 from authority.usecases.ports import Clock
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +48,15 @@ class InProcessCommitter:
         decision = tables.decisions[tenant, terms.decision_receipt_digest]
         record = _record(plan, proposal)
         tables.records[tenant, plan.record_id] = KeptRecord(record, decision.receipt.sequence)
-        tables.events.append(_event(plan, record))
+        tell(
+            tables,
+            record,
+            "memory.committed.v1",
+            event_id=plan.event_id,
+            source=terms.issuer,
+            traceparent=plan.traceparent,
+            now=plan.planned_time,
+        )
         capability = tables.capabilities[tenant, terms.capability_id]
         tables.capabilities[tenant, terms.capability_id] = replace(capability, state="consumed")
         head = tables.heads[tenant, terms.proposal_id]
@@ -68,47 +72,6 @@ class InProcessCommitter:
             stored, plan.claim, terms.capability_id, terms.proposal_id, terms.memory_namespace
         )
         return stored
-
-
-def _event(plan: CommitPlan, record: MemoryRecord) -> Event:
-    kind, tenant = "memory.committed.v1", plan.claim.tenant
-    terms = plan.capability.terms
-    data = {
-        "tenant": str(tenant),
-        "memoryNamespace": record.memory_namespace,
-        "recordId": record.record_id,
-        "recordVersion": 1,
-        "receiptId": record.receipt_id,
-        "memoryType": record.memory_type.value,
-        "provenance": record.provenance.value,
-        "visibility": record.visibility.value,
-        "mediaType": record.media_type,
-        "contentDigest": f"sha256:{record.content_digest.hex()}",
-        "correlationId": record.correlation_id,
-    }
-    payload = {
-        "specversion": "1.0",
-        "id": plan.event_id,
-        "source": terms.issuer,
-        "type": kind,
-        "subject": record.record_id,
-        "time": _rfc3339(plan.planned_time),
-        "datacontenttype": "application/json",
-        "data": data,
-    }
-    return Event(
-        tenant,
-        plan.event_id,
-        kind,
-        plan.record_id,
-        payload=payload,
-        traceparent=plan.traceparent,
-        create_time=plan.planned_time,
-    )
-
-
-def _rfc3339(instant: Instant) -> str:
-    return (_EPOCH + timedelta(milliseconds=instant)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _record(plan: CommitPlan, proposal: StoredProposal) -> MemoryRecord:

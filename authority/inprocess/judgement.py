@@ -130,8 +130,8 @@ def _judge_times(facts: _Facts, now: Instant) -> Iterator[Refusal | None]:
 
 
 def _judge_withdrawals(tables: Tables, terms: CommitCapability, facts: _Facts) -> Refusal | None:
-    buried = tables.tombstones.get((terms.tenant, terms.memory_namespace, terms.content_digest), 0)
-    outlived = facts.decision is not None and buried > facts.decision.receipt.sequence
+    content = (terms.tenant, terms.memory_namespace, terms.content_digest)
+    outlived = facts.decision and tables.buried_after(content, facts.decision.receipt.sequence)
     holder_revoked = facts.holder is not None and not facts.holder.is_active
     revoked = facts.capability is not None and facts.capability.state == "revoked"
     return Refusal(Reason.REVOKED) if outlived or holder_revoked or revoked else None

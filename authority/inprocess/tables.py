@@ -78,6 +78,14 @@ class KeptRecord:
     decision_sequence: int
 
 
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """Withdrawn content: what was decided before the sequence stays invisible for ever."""
+
+    sequence: int
+    time: Instant
+
+
 @dataclass(slots=True)
 class Delivery:
     """What became of an event so far."""
@@ -93,7 +101,7 @@ class Delivery:
 
 @dataclass(slots=True)
 class Event:
-    """What the outbox tells of a record."""
+    """What the outbox tells of a record, and its place among the record's events, counted from one."""
 
     tenant: TenantRef
     event_id: str
@@ -124,7 +132,7 @@ class Tables:
     capabilities: dict[tuple[TenantRef, str], KeptCapability] = field(default_factory=dict)
     receipts: dict[tuple[TenantRef, str], KeptReceipt] = field(default_factory=dict)
     records: dict[tuple[TenantRef, str], KeptRecord] = field(default_factory=dict)
-    tombstones: dict[tuple[TenantRef, str, bytes], int] = field(default_factory=dict)
+    tombstones: dict[tuple[TenantRef, str, bytes], tuple[Tombstone, ...]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
     refusals: Counter[Counted] = field(default_factory=Counter)
@@ -205,10 +213,25 @@ class Tables:
         receipts = (kept for (of_tenant, _), kept in self.receipts.items() if of_tenant == tenant)
         return next((kept.stored.receipt_id for kept in receipts if kept.capability_id == capability_id), None)
 
+    def bury(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, now: Instant) -> int:
+        """Withdraws the content under the next sequence, which it returns."""
+        content = (tenant, memory_namespace, content_digest)
+        sequence = self.next_sequence()
+        self.tombstones[content] = (*self.tombstones.get(content, ()), Tombstone(sequence, now))
+        return sequence
+
+    def withdrawal_of(self, kept: KeptRecord) -> Tombstone | None:
+        """The first tombstone of its content that is later than the decision that allowed the record."""
+        record = kept.record
+        content = (record.tenant, record.memory_namespace, record.content_digest)
+        return self.buried_after(content, kept.decision_sequence)
+
+    def buried_after(self, content: tuple[TenantRef, str, bytes], sequence: int) -> Tombstone | None:
+        """The first tombstone of the content that is later."""
+        return next((it for it in self.tombstones.get(content, ()) if it.sequence > sequence), None)
+
     def living_records(self, tenant: TenantRef) -> Iterator[MemoryRecord]:
-        """The tenant's records, in the order of their ids, whose decision no tombstone outlived."""
+        """The tenant's records, in the order of their ids, that were not withdrawn."""
         for (of_tenant, _), kept in sorted(self.records.items(), key=lambda item: item[0][1]):
-            record = kept.record
-            buried = self.tombstones.get((tenant, record.memory_namespace, record.content_digest), 0)
-            if of_tenant == tenant and buried <= kept.decision_sequence:
-                yield record
+            if of_tenant == tenant and not self.withdrawal_of(kept):
+                yield kept.record

@@ -3,7 +3,7 @@
 
 from authority.rpc.convert import memory as convert
 from authority.rpc.convert import values
-from authority.rpc.current_call import Context, current_caller
+from authority.rpc.current_call import Context, current_caller, traceparent_of
 from authority.rpc.refused import value_or_refuse
 from authority.rpc.use_cases import UseCases
 from capability_authority.v1 import memory_service_pb2 as pb
@@ -30,3 +30,9 @@ class MemoryServicer(MemoryServiceServicer):
         asked = values.page(request.page_size, request.page_token)
         page = await self._use_cases.list_records(current_caller(), memory_namespace, asked)
         return convert.list_response(value_or_refuse(page))
+
+    async def RevokeRecord(self, request: pb.RevokeRecordRequest, context: Context) -> pb.RevokeRecordResponse:
+        """Withdraws a record for ever."""
+        caller = current_caller()
+        asked = convert.revocation_request(caller, request, traceparent_of(context))
+        return convert.revocation_response(value_or_refuse(await self._use_cases.revoke_record(caller, asked)))

@@ -42,6 +42,7 @@ METHODS: dict[str, MethodKind] = {
     _POLICIES + "EvaluatePolicy": MethodKind.MUTATION,
     _MEMORY + "GetMemoryRecord": MethodKind.READ,
     _MEMORY + "ListMemoryRecords": MethodKind.READ,
+    _MEMORY + "RevokeRecord": MethodKind.MUTATION,
 }
 
 

@@ -19,11 +19,18 @@ from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
 from authority.usecases.issue import IssueRequest
 from authority.usecases.paging import Page, PageRequest
-from authority.usecases.ports import IssuedCapability, RecordedApproval, RecordedValidation, RevokedCapability
+from authority.usecases.ports import (
+    IssuedCapability,
+    RecordedApproval,
+    RecordedValidation,
+    RevokedCapability,
+    RevokedRecord,
+)
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
 from authority.usecases.revoke_capability import RevocationRequest
+from authority.usecases.revoke_record import RecordRevocation
 from authority.usecases.validate_proposal import ValidationRequest
 from authority.usecases.verify_capability import CapabilityVerdict
 
@@ -62,3 +69,4 @@ class UseCases:
 
     get_record: Callable[[Caller, str], Awaitable[MemoryRecord | Refusal]]
     list_records: Callable[[Caller, str, PageRequest], Awaitable[Page[MemoryRecord] | Refusal]]
+    revoke_record: Callable[[Caller, RecordRevocation], Awaitable[RevokedRecord | Refusal]]

@@ -18,7 +18,7 @@ from authority.domain.invocation import Invocation
 from authority.domain.issuing import IssuingFacts, IssuingQuestion
 from authority.domain.plan import Claim, CommitOutcome, CommitPlan, CommitReceipt, StoredReceipt
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
-from authority.domain.record import MemoryNamespace, MemoryRecord
+from authority.domain.record import MemoryNamespace, MemoryRecord, RecordParties
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import IssuerKey, KeyPurpose, Statement
@@ -520,4 +520,32 @@ class Records(Protocol):
         now: Instant,
     ) -> Sequence[MemoryRecord]:
         """Visible records in the order of their ids after `after`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RevokedRecord:
+    """When a record was revoked first, the sequence of that, and whether it was before this call."""
+
+    revoke_time: Instant
+    sequence: int
+    """Among decisions and revocations: what was decided before it stays withdrawn (semantics §8)."""
+    replayed: bool
+
+
+class RecordRevocations(Protocol):
+    """Withdraws learned memory, for ever. Each is a withdrawal: it excludes commits and is seen by every one after."""
+
+    async def parties_of(self, tenant: TenantRef, record_id: str) -> RecordParties | None:
+        """Whose the record is, whatever became of it; None when there is none."""
+        ...
+
+    async def revoke_record(
+        self, mark: RequestMark, record_id: str, note: str, traceparent: str, now: Instant
+    ) -> RevokedRecord | Refusal:
+        """Withdraws the content of the record from its memory namespace, and so every record there that holds it.
+
+        Each of these is told of as revoked, once. A record that is withdrawn already answers with its first time.
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND.
+        """
         ...

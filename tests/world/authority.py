@@ -32,6 +32,7 @@ from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
 from authority.usecases.revoke_capability import RevokeCapability
+from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
 from capability_authority.offline import KeySet
@@ -64,6 +65,7 @@ class UseCases:
     list_receipts: ListReceipts
     get_record: GetRecord
     list_records: ListRecords
+    revoke_record: RevokeRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ class Authority:
             list_receipts=ListReceipts(admit, store.receipts, pages),
             get_record=GetRecord(admit, store.records, clock),
             list_records=ListRecords(admit, store.records, pages, clock),
+            revoke_record=RevokeRecord(admit, store.record_revocations, clock),
         )
         return cls(clock, ids, keys, ring, reader, signer, store, leases, use_cases)
 

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from authority.domain.references import TenantRef
+from authority.domain.references import Instant, TenantRef
 from authority.domain.statement import IssuerKey
 from authority.inprocess.administration import InProcessAdministration
 from authority.inprocess.capabilities import InProcessCapabilities
@@ -14,6 +14,7 @@ from authority.inprocess.decisions import InProcessDecisions
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.proposals import InProcessProposals
 from authority.inprocess.receipts import InProcessReceipts
+from authority.inprocess.record_revocations import InProcessRecordRevocations
 from authority.inprocess.records import InProcessRecords
 from authority.inprocess.refusal_counts import InProcessRefusalCounts
 from authority.inprocess.registry import InProcessIssuerKeys, InProcessRegistry
@@ -29,6 +30,7 @@ from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.outbox import PostgresOutbox
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.receipts import PostgresReceipts
+from authority.postgres.record_revocations import PostgresRecordRevocations
 from authority.postgres.records import PostgresRecords
 from authority.postgres.refusal_counts import PostgresRefusalCounts
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
@@ -44,6 +46,7 @@ from authority.usecases.ports import (
     Decisions,
     Proposals,
     Receipts,
+    RecordRevocations,
     Records,
     RefusalCounts,
     Registry,
@@ -61,10 +64,10 @@ ANY_CLOCK_MS = 10**12
 
 
 class Behind(Protocol):
-    """Changes that no port offers yet."""
+    """Changes that no port offers."""
 
     async def bury(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> None:
-        """Writes a tombstone under the next sequence, as RevokeRecord will."""
+        """Writes a tombstone under the next sequence, whether or not any record says this."""
         ...
 
 
@@ -91,6 +94,7 @@ class Store:
     capabilities: Capabilities
     revocations: Revocations
     refusals: RefusalCounts
+    record_revocations: RecordRevocations
     committer: Committer
     receipts: Receipts
     records: Records
@@ -107,7 +111,7 @@ class _BehindTables:
     tables: Tables
 
     async def bury(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> None:
-        self.tables.tombstones[tenant, memory_namespace, content_digest] = self.tables.next_sequence()
+        self.tables.bury(tenant, memory_namespace, content_digest, Instant(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +161,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         capabilities=InProcessCapabilities(tables, clock),
         revocations=InProcessRevocations(tables),
         refusals=InProcessRefusalCounts(tables),
+        record_revocations=InProcessRecordRevocations(tables, SOURCE),
         committer=InProcessCommitter(tables, clock),
         receipts=InProcessReceipts(tables),
         records=InProcessRecords(tables),
@@ -181,6 +186,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         capabilities=PostgresCapabilities(issuing, statements, clock, IssuingSettings(clock_bound_ms=ANY_CLOCK_MS)),
         revocations=PostgresRevocations(issuing),
         refusals=PostgresRefusalCounts(issuing),
+        record_revocations=PostgresRecordRevocations(issuing, SOURCE),
         committer=PostgresCommitter(databases[Power.COMMIT], clock, settings),
         receipts=PostgresReceipts(reading),
         records=PostgresRecords(reading),

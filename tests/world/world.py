@@ -34,8 +34,10 @@ from authority.usecases.ports import (
     RecordedValidation,
     RequestMark,
     RevokedCapability,
+    RevokedRecord,
 )
 from authority.usecases.revoke_capability import RevocationRequest
+from authority.usecases.revoke_record import RecordRevocation
 from authority.usecases.validate_proposal import ValidationRequest
 from capability_authority.offline import PrivateKey
 from tests.world.authority import HERE, Authority
@@ -397,6 +399,14 @@ class World:
         by, capability_id = by or issued.holder, issued.capability.terms.capability_id
         request = RevocationRequest(self.mark(by, request_id, "revoke", capability_id), capability_id)
         return await self.authority.do.revoke_capability(by.calls(), request)
+
+    async def revoke_record(
+        self, record_id: str, *, by: Person | None = None, request_id: str | None = None, note: str = ""
+    ) -> RevokedRecord | Refusal:
+        """RevokeRecord, by the user."""
+        by = by or self.user
+        mark = self.mark(by, request_id, "revoke record", record_id, note)
+        return await self.authority.do.revoke_record(by.calls(), RecordRevocation(mark, record_id, note, ""))
 
     # --- however many calls it takes ----------------------------------------------------------------------------------
 

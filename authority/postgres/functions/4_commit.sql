@@ -251,15 +251,10 @@ begin
   event as (
     insert into outbox (tenant, id, aggregatetype, aggregateid, sequence, type, payload, traceparent, create_time)
     select w.tenant, w.event_id, 'memory_record', w.record_id::text, 1, 'memory.committed.v1',
-      jsonb_build_object(
-        'specversion', '1.0', 'id', w.event_id, 'source', source, 'type', 'memory.committed.v1',
-        'subject', w.record_id, 'time', to_char(w.commit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-        'datacontenttype', 'application/json',
-        'data', jsonb_build_object(
-          'tenant', w.tenant, 'memoryNamespace', w.memory_namespace, 'recordId', w.record_id, 'recordVersion', 1,
-          'receiptId', w.receipt_id, 'memoryType', w.memory_type, 'provenance', w.provenance,
-          'visibility', w.visibility, 'mediaType', w.media_type,
-          'contentDigest', 'sha256:' || encode(w.content_digest, 'hex'), 'correlationId', w.correlation_id)),
+      memory_event(
+        w.event_id, source, 'memory.committed.v1', 1, w.commit_time, w.tenant, w.memory_namespace, w.record_id,
+        w.receipt_id, w.memory_type, w.provenance, w.visibility, w.media_type, w.content_digest, w.correlation_id,
+        '{}'),
       w.traceparent, w.commit_time
     from winner w),
   audit as (

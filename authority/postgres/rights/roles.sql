@@ -78,6 +78,8 @@ grant usage on sequence authority.decision_sequence to authority_propose, author
 grant insert on authority.request, authority.decision_receipt, authority.capability, authority.audit_event
   to authority_issue;
 grant update (state, revoke_time) on authority.capability to authority_issue;
+-- And withdraw memory, which is told.
+grant insert on authority.tombstone, authority.outbox to authority_issue;
 -- Of what opened streams it may forget, too, but only what is old (row_security.sql).
 grant select, insert, delete on authority.stream_nonce to authority_issue;
 -- It counts refusals, and forgets old counts.

@@ -1,12 +1,17 @@
 """Messages of MemoryService."""
 
+from authority.domain.identity import Caller
 from authority.domain.record import MemoryRecord
+from authority.rpc.convert import values
 from authority.rpc.convert.costs import cost_messages
 from authority.rpc.convert.digests import digest_text
 from authority.rpc.convert.enums import MEMORY_TYPES, PROVENANCES, VISIBILITIES
+from authority.rpc.convert.marks import request_mark
 from authority.rpc.convert.times import optional_timestamp, timestamp_message
 from authority.rpc.convert.values import principal_message
 from authority.usecases.paging import Page
+from authority.usecases.ports import RevokedRecord
+from authority.usecases.revoke_record import RecordRevocation
 from capability_authority.v1 import memory_service_pb2 as pb
 
 
@@ -41,4 +46,21 @@ def list_response(page: Page[MemoryRecord]) -> pb.ListMemoryRecordsResponse:
     """A page of records."""
     return pb.ListMemoryRecordsResponse(
         records=[record_message(record) for record in page.items], next_page_token=page.next_token
+    )
+
+
+def revocation_request(caller: Caller, request: pb.RevokeRecordRequest, traceparent: str) -> RecordRevocation:
+    """Which record to withdraw, and why."""
+    return RecordRevocation(
+        record_id=values.uuid(request.record_id, "record_id"),
+        note=values.note(request.note, "note"),
+        traceparent=traceparent,
+        mark=request_mark(caller, request),
+    )
+
+
+def revocation_response(revoked: RevokedRecord) -> pb.RevokeRecordResponse:
+    """When it was revoked first, and where that stands among all decisions and revocations."""
+    return pb.RevokeRecordResponse(
+        revoke_time=timestamp_message(revoked.revoke_time), sequence=revoked.sequence, replayed=revoked.replayed
     )

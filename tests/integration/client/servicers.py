@@ -392,3 +392,13 @@ class MemoryServicer(MemoryServiceServicer):
         """Pages of two."""
         page, token = self._state.page(list(self._state.records.values()), request.page_token)
         return memory_pb.ListMemoryRecordsResponse(records=page, next_page_token=token)
+
+    async def RevokeRecord(
+        self, request: memory_pb.RevokeRecordRequest, context: Context
+    ) -> memory_pb.RevokeRecordResponse:
+        """Forgets the record, and remembers its id."""
+        replayed = request.record_id in self._state.revoked
+        if not replayed and self._state.records.pop(request.record_id, None) is None:
+            raise Refusal(grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
+        self._state.revoked.add(request.record_id)
+        return memory_pb.RevokeRecordResponse(revoke_time=timestamp(NOW_MS), sequence=7, replayed=replayed)

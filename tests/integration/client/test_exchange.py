@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from capability_authority import CapabilityAuthority, Credentials
-from capability_authority.client import NotFound, Reference, Revision, Revocation, UnknownRpc
+from capability_authority.client import NotFound, RecordRevocation, Reference, Revision, Revocation, UnknownRpc
 from capability_authority.offline import parse_statement, to_wire, verify_receipt
 from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, GetKeySetResponse
 from capability_authority.v1.memory_service_pb2 import GetMemoryRecordRequest, GetMemoryRecordResponse
@@ -81,6 +81,20 @@ async def test_a_capability_is_revoked_by_itself_its_statement_or_its_id(client:
     at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
     assert first == Revocation(at, replayed=False)
     assert others == [Revocation(at, replayed=True)] * 2
+
+
+async def test_a_record_is_revoked_by_itself_its_commit_or_its_id(client: CapabilityAuthority) -> None:
+    committed = await client.commit(await issued(client), content=CONTENT)
+    record = await client.get_record(committed.record_id)
+
+    first = await client.revoke_record(record, note="wrong")
+    others = [await client.revoke_record(committed), await client.revoke_record(record.record_id)]
+
+    at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+    assert first == RecordRevocation(at, 7, replayed=False)
+    assert others == [RecordRevocation(at, 7, replayed=True)] * 2
+    with pytest.raises(NotFound):
+        await client.get_record(committed.record_id)
 
 
 async def test_a_receipt_is_found_by_each_of_its_names(client: CapabilityAuthority) -> None:

@@ -36,7 +36,7 @@ authority_propose    insert  revocation
 authority_propose    update  proposal_head(current_revision,state)
 authority_issue      select  known stream_nonce refusal_count
 authority_issue      insert  request decision_receipt capability audit_event stream_nonce
-authority_issue      insert  revocation refusal_count
+authority_issue      insert  revocation refusal_count tombstone outbox
 authority_issue      update  capability(state,revoke_time) refusal_count(count)
 authority_issue      delete  stream_nonce refusal_count
 authority_read       select  known audit_event

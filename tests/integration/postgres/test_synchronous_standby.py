@@ -136,23 +136,26 @@ async def test_i18_a_capability_that_the_standby_may_lack_is_not_told_of(world: 
     assert must(await second).replayed
 
 
-Act = Callable[[World, Issued], Coroutine[None, None, object]]
+Act = Callable[[World, Issued, str], Coroutine[None, None, object]]
 ACTS: dict[str, Act] = {
-    "revoke": lambda world, issued: world.revoke(issued, request_id="r"),
-    "reject": lambda world, issued: world.approve(issued.ground.proposal, ApprovalVerdict.REJECT, request_id="r"),
-    "decide": lambda world, issued: world.decide(issued.ground.proposal, request_id="r"),
-    "propose": lambda world, _: world.propose(b"tea", request_id="r"),
+    "revoke": lambda world, issued, _: world.revoke(issued, request_id="r"),
+    "revoke a record": lambda world, _, record_id: world.revoke_record(record_id, request_id="r"),
+    "reject": lambda world, issued, _: world.approve(issued.ground.proposal, ApprovalVerdict.REJECT, request_id="r"),
+    "decide": lambda world, issued, _: world.decide(issued.ground.proposal, request_id="r"),
+    "propose": lambda world, *_: world.propose(b"tea", request_id="r"),
 }
+"""What is done with a capability, or with a record."""
 
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 async def test_i18_i11_a_change_that_the_standby_may_lack_is_not_acknowledged(
     world: World, superuser: Superuser, act: Act
 ) -> None:
-    issued = await world.issued()
+    issued, (_, committed) = await world.issued(), await world.committed()
+    record_id = committed.receipt.record_id
     async with standby_away(superuser):
         # given a withdrawal, or another change, that the server stops waiting for: it says success, and warns
-        first = asyncio.create_task(act(world, issued))
+        first = asyncio.create_task(act(world, issued, record_id))
         process = await waiting(superuser)
         await superuser.execute("select pg_cancel_backend($1)", process)
 
@@ -161,7 +164,7 @@ async def test_i18_i11_a_change_that_the_standby_may_lack_is_not_acknowledged(
             await first
 
         # and when the same request comes again, which has nothing left to write, then it waits as well
-        second = asyncio.create_task(act(world, issued))
+        second = asyncio.create_task(act(world, issued, record_id))
         await waiting(superuser, other_than=process)
         assert not second.done()
 

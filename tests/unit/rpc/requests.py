@@ -10,7 +10,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from authority.domain.identity import RIGHTS_BY_KIND, Caller, Principal, PrincipalKind, Proof
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
-from authority.rpc.convert import capabilities, policies, proposals, receipts, values
+from authority.rpc.convert import capabilities, memory, policies, proposals, receipts, values
 from authority.rpc.convert.statements import statement
 from authority.rpc.refused import Refused
 from capability_authority.v1 import (
@@ -118,6 +118,11 @@ def _decode_commit_batch(request: Message) -> object:
     return capabilities.commit_batch_request(request, DEADLINE, "")
 
 
+def _decode_revoke_record(request: Message) -> object:
+    assert isinstance(request, memory_service_pb2.RevokeRecordRequest)
+    return memory.revocation_request(CALLER, request, "")
+
+
 def refusal_of(decode: Callable[[], object]) -> Refusal | None:
     """Why the decoding refuses, or None when it does not."""
     try:
@@ -208,6 +213,9 @@ RPCS: dict[str, Rpc] = {
             request_id="r1", proposal_id=UUID, proposal_revision=1, holder=_HOLDER
         ),
         _with_caller(policies.policy_request),
+    ),
+    "RevokeRecord": Rpc(
+        memory_service_pb2.RevokeRecordRequest(request_id="r1", record_id=UUID, note="Wrong."), _decode_revoke_record
     ),
     "ListMemoryRecords": Rpc(
         memory_service_pb2.ListMemoryRecordsRequest(memory_namespace="notes", page_size=10, page_token="token"),

@@ -21,7 +21,13 @@ from authority.domain.verify import Here
 from authority.rpc.convert import capabilities, keys, memory, policies, proposals, receipts
 from authority.usecases.commit import CommitAnswer
 from authority.usecases.paging import Page
-from authority.usecases.ports import IssuedCapability, RecordedApproval, RecordedValidation, RevokedCapability
+from authority.usecases.ports import (
+    IssuedCapability,
+    RecordedApproval,
+    RecordedValidation,
+    RevokedCapability,
+    RevokedRecord,
+)
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt
@@ -113,6 +119,16 @@ def test_a_revocation_is_sent_with_its_time() -> None:
 
     assert MessageToDict(message, preserving_proto_field_name=True) == {
         "revoke_time": "1970-01-01T00:00:01.001Z",
+        "replayed": True,
+    }
+
+
+def test_a_withdrawn_record_is_sent_with_its_time_and_sequence() -> None:
+    message = memory.revocation_response(RevokedRecord(Instant(1_001), 2**53, replayed=True))
+
+    assert MessageToDict(message, preserving_proto_field_name=True) == {
+        "revoke_time": "1970-01-01T00:00:01.001Z",
+        "sequence": str(2**53),
         "replayed": True,
     }
 

@@ -119,6 +119,11 @@ DecideProposal    | note: "%(1025)"                                 | LIMIT_EXCE
 DecideProposal    | expire_time { nanos: 500 }                      | MALFORMED expire_time
 EvaluatePolicy    | proposal_revision: 0                            | MALFORMED proposal_revision
 EvaluatePolicy    | holder { id: "a b" }                            | MALFORMED holder.id
+RevokeRecord      | request_id: ""                                  | MALFORMED request_id
+RevokeRecord      | record_id: ""                                   | MALFORMED record_id
+RevokeRecord      | record_id: "*"                                  | MALFORMED record_id
+RevokeRecord      | note: "a\0b"                                    | MALFORMED note
+RevokeRecord      | note: "%(1025)"                                 | LIMIT_EXCEEDED note
 ListMemoryRecords | memory_namespace: ""                            | MALFORMED memory_namespace
 ListMemoryRecords | page_size: -1                                   | MALFORMED page_size
 ListMemoryRecords | page_size: 201                                  | LIMIT_EXCEEDED page_size

@@ -18,6 +18,7 @@ __all__ = [
     "PolicyDecision",
     "Proposal",
     "Receipt",
+    "RecordRevocation",
     "Review",
     "Revision",
     "RevisionLike",
@@ -208,6 +209,18 @@ class Revocation:
 
     revoke_time: datetime
     """When it was revoked first, in UTC."""
+    replayed: bool
+    """Whether it was revoked before this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRevocation:
+    """A record that was withdrawn for ever, with every other one of its memory namespace that said the same."""
+
+    revoke_time: datetime
+    """When it was revoked first, in UTC."""
+    sequence: int
+    """Its place among the decisions and revocations of the authority: what was decided before it stays withdrawn."""
     replayed: bool
     """Whether it was revoked before this call."""
 

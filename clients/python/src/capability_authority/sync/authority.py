@@ -100,6 +100,7 @@ class CapabilityAuthority(Delegate):
     verify_receipt = waiting(Async.verify_receipt)
 
     get_record = waiting(Async.get_record)
+    revoke_record = waiting(Async.revoke_record)
     list_records = iterating(Async.list_records)
 
     def commit_stream(

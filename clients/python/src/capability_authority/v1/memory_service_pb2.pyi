@@ -195,3 +195,58 @@ class ListMemoryRecordsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListMemoryRecordsResponse: _TypeAlias = ListMemoryRecordsResponse  # noqa: Y015
+
+@_typing.final
+class RevokeRecordRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    RECORD_ID_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """At most 128 bytes. Reused for another request: IDEMPOTENCY_CONFLICT."""
+    record_id: _builtins.str
+    note: _builtins.str
+    """Why, for those who look later. At most 1,024 bytes."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        record_id: _builtins.str = ...,
+        note: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["note", b"note", "record_id", b"record_id", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevokeRecordRequest: _TypeAlias = RevokeRecordRequest  # noqa: Y015
+
+@_typing.final
+class RevokeRecordResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVOKE_TIME_FIELD_NUMBER: _builtins.int
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    sequence: _builtins.int
+    """Its place among the decisions and revocations of the authority: what was decided before it stays withdrawn."""
+    replayed: _builtins.bool
+    """True when the record was revoked before this call."""
+    @_builtins.property
+    def revoke_time(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        revoke_time: _timestamp_pb2.Timestamp | None = ...,
+        sequence: _builtins.int = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["revoke_time", b"revoke_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revoke_time", b"revoke_time", "sequence", b"sequence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevokeRecordResponse: _TypeAlias = RevokeRecordResponse  # noqa: Y015

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class MemoryServiceStub:
-    """Reads learned memory. What is returned is evidence, never a permission.
+    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission.
     """
 
     def __init__(self, channel):
@@ -45,10 +45,15 @@ class MemoryServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.ListMemoryRecordsRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.ListMemoryRecordsResponse.FromString,
                 _registered_method=True)
+        self.RevokeRecord = channel.unary_unary(
+                '/capability_authority.v1.MemoryService/RevokeRecord',
+                request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordResponse.FromString,
+                _registered_method=True)
 
 
 class MemoryServiceServicer:
-    """Reads learned memory. What is returned is evidence, never a permission.
+    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission.
     """
 
     def GetMemoryRecord(self, request, context):
@@ -60,6 +65,18 @@ class MemoryServiceServicer:
 
     def ListMemoryRecords(self, request, context):
         """Caller: a principal with the right `read`; invisible records are left out.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeRecord(self, request, context):
+        """Caller: the holder that committed the record, an admin or a user with the right `decide`, or its proposer unless that
+        is an agent or a model. Withdraws a record for ever, an expired or superseded one too: once this is answered nobody
+        reads it any more, nor any other record of its memory namespace with exactly this content, and no commit of this
+        content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
+        of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
+        answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -78,6 +95,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.ListMemoryRecordsRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.ListMemoryRecordsResponse.SerializeToString,
             ),
+            'RevokeRecord': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeRecord,
+                    request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'capability_authority.v1.MemoryService', rpc_method_handlers)
@@ -87,7 +109,7 @@ def add_MemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MemoryService:
-    """Reads learned memory. What is returned is evidence, never a permission.
+    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission.
     """
 
     @staticmethod
@@ -134,6 +156,33 @@ class MemoryService:
             '/capability_authority.v1.MemoryService/ListMemoryRecords',
             capability__authority_dot_v1_dot_memory__service__pb2.ListMemoryRecordsRequest.SerializeToString,
             capability__authority_dot_v1_dot_memory__service__pb2.ListMemoryRecordsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeRecord(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.MemoryService/RevokeRecord',
+            capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordRequest.SerializeToString,
+            capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordResponse.FromString,
             options,
             channel_credentials,
             insecure,

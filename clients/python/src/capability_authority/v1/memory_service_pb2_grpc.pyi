@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class MemoryServiceStub:
-    """Reads learned memory. What is returned is evidence, never a permission."""
+    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -37,19 +37,35 @@ class MemoryServiceStub:
     """Caller: a principal with the right `read` to whom the record is visible."""
     ListMemoryRecords: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ListMemoryRecordsRequest, _memory_service_pb2.ListMemoryRecordsResponse]
     """Caller: a principal with the right `read`; invisible records are left out."""
+    RevokeRecord: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.RevokeRecordRequest, _memory_service_pb2.RevokeRecordResponse]
+    """Caller: the holder that committed the record, an admin or a user with the right `decide`, or its proposer unless that
+    is an agent or a model. Withdraws a record for ever, an expired or superseded one too: once this is answered nobody
+    reads it any more, nor any other record of its memory namespace with exactly this content, and no commit of this
+    content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
+    of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
+    answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
+    """
 
 @_typing.type_check_only
 class MemoryServiceAsyncStub(MemoryServiceStub):
-    """Reads learned memory. What is returned is evidence, never a permission."""
+    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetMemoryRecord: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.GetMemoryRecordRequest, _memory_service_pb2.GetMemoryRecordResponse]  # type: ignore[assignment]
     """Caller: a principal with the right `read` to whom the record is visible."""
     ListMemoryRecords: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ListMemoryRecordsRequest, _memory_service_pb2.ListMemoryRecordsResponse]  # type: ignore[assignment]
     """Caller: a principal with the right `read`; invisible records are left out."""
+    RevokeRecord: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.RevokeRecordRequest, _memory_service_pb2.RevokeRecordResponse]  # type: ignore[assignment]
+    """Caller: the holder that committed the record, an admin or a user with the right `decide`, or its proposer unless that
+    is an agent or a model. Withdraws a record for ever, an expired or superseded one too: once this is answered nobody
+    reads it any more, nor any other record of its memory namespace with exactly this content, and no commit of this
+    content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
+    of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
+    answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
+    """
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Reads learned memory. What is returned is evidence, never a permission."""
+    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission."""
 
     @_abc_1.abstractmethod
     def GetMemoryRecord(
@@ -66,5 +82,19 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_memory_service_pb2.ListMemoryRecordsResponse, _abc.Awaitable[_memory_service_pb2.ListMemoryRecordsResponse]]:
         """Caller: a principal with the right `read`; invisible records are left out."""
+
+    @_abc_1.abstractmethod
+    def RevokeRecord(
+        self,
+        request: _memory_service_pb2.RevokeRecordRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_service_pb2.RevokeRecordResponse, _abc.Awaitable[_memory_service_pb2.RevokeRecordResponse]]:
+        """Caller: the holder that committed the record, an admin or a user with the right `decide`, or its proposer unless that
+        is an agent or a model. Withdraws a record for ever, an expired or superseded one too: once this is answered nobody
+        reads it any more, nor any other record of its memory namespace with exactly this content, and no commit of this
+        content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
+        of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
+        answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
+        """
 
 def add_MemoryServiceServicer_to_server(servicer: MemoryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,70 @@
+"""The port `RecordRevocations`."""
+
+from dataclasses import dataclass
+from uuid import uuid4
+
+from authority.domain.reasons import Reason
+from authority.domain.record import RecordParties
+from authority.domain.references import Instant, TenantRef
+from authority.domain.refusal import Refusal
+from authority.inprocess.events import tell
+from authority.inprocess.tables import KeptRecord, Tables
+from authority.usecases.ports import RequestMark, RevokedRecord
+
+
+@dataclass(frozen=True, slots=True)
+class InProcessRecordRevocations:
+    """Implements `ports.RecordRevocations`. Keeps no notes, for nothing reads them. `source` is the name in events."""
+
+    tables: Tables
+    source: str
+
+    async def parties_of(self, tenant: TenantRef, record_id: str) -> RecordParties | None:
+        """Whose the record is, whatever became of it."""
+        kept = self.tables.records.get((tenant, record_id))
+        if kept is None:
+            return None
+        return RecordParties(kept.record.proposer, self.tables.receipts[tenant, kept.record.receipt_id].claim.holder)
+
+    async def revoke_record(
+        self,
+        mark: RequestMark,
+        record_id: str,
+        note: str,  # noqa: ARG002
+        traceparent: str,
+        now: Instant,
+    ) -> RevokedRecord | Refusal:
+        """Buries the content, and tells of each record that goes with it."""
+        answered = self.tables.answered(mark, RevokedRecord)
+        if isinstance(answered, Refusal):
+            return answered
+        kept = self.tables.records.get((mark.tenant, record_id))
+        if kept is None:
+            return Refusal(Reason.NOT_FOUND)
+        first = self.tables.withdrawal_of(kept)
+        if first:
+            return self.tables.answer(mark, RevokedRecord(first.time, first.sequence, replayed=True))
+        return self.tables.answer(mark, self._bury(kept, traceparent, now))
+
+    def _bury(self, kept: KeptRecord, traceparent: str, now: Instant) -> RevokedRecord:
+        record = kept.record
+        same = [
+            other
+            for other in self.tables.records.values()
+            if (other.record.tenant, other.record.memory_namespace, other.record.content_digest)
+            == (record.tenant, record.memory_namespace, record.content_digest)
+            and not self.tables.withdrawal_of(other)
+        ]
+        sequence = self.tables.bury(record.tenant, record.memory_namespace, record.content_digest, now)
+        for other in same:
+            tell(
+                self.tables,
+                other.record,
+                "memory.revoked.v1",
+                event_id=str(uuid4()),
+                source=self.source,
+                traceparent=traceparent,
+                now=now,
+                more={"revocationSequence": sequence},
+            )
+        return RevokedRecord(now, sequence, replayed=False)
