@@ -20,7 +20,7 @@ def naming(setting: str) -> Iterator[None]:
     except (DependencyUnavailable, OSError, asyncpg.InterfaceError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise  # A file's, not the connection's.
-        cause = _words(error.__cause__ or error)
+        cause = _words(error if isinstance(error, TimeoutError) else error.__cause__ or error)
         raise DatabaseUnusable(
             f"the database of {setting} cannot be reached ({cause}): is it running, and is the URL right?"
         ) from error

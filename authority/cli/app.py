@@ -9,7 +9,21 @@ from typing import Annotated
 
 import typer
 
-from authority.cli import call, config, demo, explain, inspect, keys, migrate, namespaces, policies, principals, serve
+from authority.cli import (
+    call,
+    config,
+    demo,
+    doctor,
+    explain,
+    health,
+    inspect,
+    keys,
+    migrate,
+    namespaces,
+    policies,
+    principals,
+    serve,
+)
 from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
 from authority.cli.failures import explain as explain_failure
 from authority.cli.output import note, say
@@ -36,6 +50,8 @@ app.command("call")(call.call)
 app.command("inspect")(inspect.inspect)
 app.command("config")(config.config)
 app.command("explain")(explain.explain)
+app.command("doctor")(doctor.doctor)
+app.command("health")(health.health)
 
 
 def _flowing(text: str) -> str:

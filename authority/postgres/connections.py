@@ -67,7 +67,7 @@ async def connect_pool(settings: PoolSettings) -> "asyncpg.Pool[asyncpg.Record]"
 
     async def begin(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
         notice_silence(connection)
-        await _teach_types(connection)
+        await teach_types(connection)
         if settings.look:
             await settings.look(connection)
 
@@ -94,7 +94,7 @@ async def _nothing(_: "asyncpg.Connection[asyncpg.Record]") -> None:
     """See connect_pool: there is nothing to reset."""
 
 
-async def _teach_types(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+async def teach_types(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
     """Instants are whole milliseconds, JSON is parsed: no naive datetime and no infinity can come back."""
     await connection.set_type_codec(
         "timestamptz", schema="pg_catalog", format="tuple", encoder=_to_microseconds, decoder=_to_milliseconds

@@ -57,8 +57,8 @@ async def inspect_server(client: Redis, clock: Clock) -> ServerReport:
     """Asks Redis for its version, role, eviction policy and clock. Raises nothing: without Redis commits go on."""
     try:
         facts = await client.info()
-        difference = await _clock_difference(client, clock)
-        open_to_all = await _is_open_to_all(client)
+        difference = await clock_difference(client, clock)
+        open_to_all = await is_open_to_all(client)
     except (RedisError, OSError) as fault:
         return ServerReport(None, None, None, (f"Redis could not be asked how it is set up: {reason_of(fault)}.",))
     version = str(facts.get("redis_version", ""))
@@ -73,13 +73,14 @@ async def inspect_server(client: Redis, clock: Clock) -> ServerReport:
     return ServerReport(version, policy, difference, tuple(warning for warning in warnings if warning))
 
 
-async def _clock_difference(client: Redis, clock: Clock) -> int:
+async def clock_difference(client: Redis, clock: Clock) -> int:
+    """How many milliseconds Redis' clock is ahead of ours."""
     before = clock.now()
     seconds, microseconds = await client.time()
     return seconds * SECOND + microseconds // _MICROSECONDS - (before + clock.now()) // 2
 
 
-async def _is_open_to_all(client: Redis) -> bool:
+async def is_open_to_all(client: Redis) -> bool:
     """Whether a stranger gets an answer. Asked for real: a server without a password accepts any that is sent."""
     pool = client.connection_pool
     settings = {name: value for name, value in pool.connection_kwargs.items() if name not in _CREDENTIALS}

@@ -22,13 +22,14 @@ def read_or_make_secret(path: Path, size: int) -> bytes:
     others have any right on the file or it has another size, and `OSError` when it cannot be read or made.
     """
     try:
-        return _read(path, size)
+        return read_secret(path, size)
     except FileNotFoundError:
         _make(path, size)
-        return _read(path, size)
+        return read_secret(path, size)
 
 
-def _read(path: Path, size: int) -> bytes:
+def read_secret(path: Path, size: int) -> bytes:
+    """The secret in the file. Raises as `read_or_make_secret`, and `FileNotFoundError`, which that one mends."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         # Judged on the open file, so that it cannot be exchanged in between.

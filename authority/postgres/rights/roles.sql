@@ -103,3 +103,6 @@ grant select, insert, delete on authority.outbox_parked to authority_relay;
 grant insert, update on authority.issuer_key, authority.memory_namespace, authority.principal, authority.principal_key
   to authority_admin;
 grant insert on authority.policy_version, authority.tombstone, authority.audit_event to authority_admin;
+
+-- Which migrations were applied, so that the service can tell an operator that some are missing.
+grant select on _yoyo_migration to authority_read;

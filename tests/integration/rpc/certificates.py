@@ -8,8 +8,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 
-def self_signed(address: str) -> tuple[bytes, bytes]:
-    """Certificate and private key for an IP address, both PEM, good for an hour."""
+def self_signed(
+    address: str, *, since: timedelta = timedelta(minutes=5), good_for: timedelta = timedelta(hours=1)
+) -> tuple[bytes, bytes]:
+    """Certificate and private key for an IP address, both PEM, good for an hour unless said otherwise."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, address)])
     now = datetime.now(UTC)
@@ -19,8 +21,8 @@ def self_signed(address: str) -> tuple[bytes, bytes]:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(minutes=5))
-        .not_valid_after(now + timedelta(hours=1))
+        .not_valid_before(now - since)
+        .not_valid_after(now + good_for)
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(address))]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
