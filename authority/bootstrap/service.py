@@ -17,12 +17,14 @@ from authority.domain.statement import IssuerKey
 from authority.domain.verify import Here
 from authority.policy.engine import CedarPolicyEngine
 from authority.postgres.capabilities import IssuingSettings, PostgresCapabilities
+from authority.postgres.citations import PostgresCitations
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.gathering import GatheringSettings
 from authority.postgres.generation import GenerationWatch
 from authority.postgres.proposals import PostgresProposals
+from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.record_revocations import PostgresRecordRevocations
 from authority.postgres.records import PostgresRecords
@@ -36,10 +38,12 @@ from authority.rpc.use_cases import UseCases
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import KeyRing
 from authority.signing.page_tokens import SealedPageTokens
+from authority.signing.revision_tokens import SealedRevisionTokens
 from authority.signing.signer import KeyedSigner
 from authority.signing.statements import StatementReader
 from authority.usecases.admit import Admit, AdmitStream
 from authority.usecases.authenticate import Authenticate
+from authority.usecases.cite import ListCitations, RegisterCitation
 from authority.usecases.commit import Commit
 from authority.usecases.commit_batch import CommitBatch
 from authority.usecases.commit_stream import OpenCommitStream
@@ -54,6 +58,7 @@ from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
+from authority.usecases.recall_records import RecallRecords
 from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.validate_proposal import ValidateProposal
@@ -231,16 +236,18 @@ def _use_cases(
     signer = KeyedSigner(ring, reader, settings.issuer)
     admit = Admit(hasteners.nonces)
     pages = Pages(SealedPageTokens.from_folder(settings.keys), clock)
+    revisions = SealedRevisionTokens.from_folder(settings.keys)
     proposing, reading = PostgresProposals(databases.propose), PostgresProposals(databases.read)
     validations = PostgresValidations(databases.propose, reader)
     receipts = PostgresReceipts(databases.read)
     records = PostgresRecords(databases.read)
+    citations = PostgresCitations(databases.propose, databases.read)
     decisions = PostgresDecisions(databases.issue, reader, clock)
     approvals = PostgresApprovals(databases.propose)
     registry = PostgresRegistry(databases.read)
     capabilities = gatherers.capabilities
     record_revocations = PostgresRecordRevocations(databases.issue, settings.issuer, gatherers.relay)
-    commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here)
+    commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
     issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here)
     return UseCases(
         authenticate=Authenticate(reader, registry, clock),
@@ -264,6 +271,9 @@ def _use_cases(
         get_record=GetRecord(admit, records, clock),
         list_records=ListRecords(admit, records, pages, clock),
         revoke_record=RevokeRecord(admit, record_revocations, clock),
+        register_citation=RegisterCitation(admit, reader, receipts, citations, clock, identifiers),
+        list_citations=ListCitations(admit, citations, pages),
+        recall=RecallRecords(admit, PostgresRecall(databases.read), revisions, pages, clock),
     )
 
 

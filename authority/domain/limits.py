@@ -19,6 +19,13 @@ PAGE_SIZE_DEFAULT = 50
 PAGE_BYTES = 1024 * 1024
 """How large a page is when sent, unless its one item is larger."""
 PAGE_TOKEN_BYTES = 512
+"""Revision tokens, too."""
+RECALL_SIZE = 100
+"""Records of one answer to RecallRecords."""
+RECALL_SIZE_DEFAULT = 20
+QUERY_BYTES = 1024
+SEARCH_CHARACTERS = 64 * 1024
+"""How much of a content recall looks into: so little that no index of the database can refuse it."""
 BATCH_ITEMS = 512
 """No request repeats a message more often."""
 BATCH_BYTES = 3 * 1024 * 1024

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from authority.domain.capability import OpenedCapability
+from authority.domain.citation import Citation
 from authority.domain.decision import Approval, SignedDecision
 from authority.domain.identity import Principal
 from authority.domain.plan import Claim, StoredReceipt
@@ -134,6 +135,7 @@ class Tables:
     records: dict[tuple[TenantRef, str], KeptRecord] = field(default_factory=dict)
     tombstones: dict[tuple[TenantRef, str, bytes], tuple[Tombstone, ...]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
+    citations: dict[str, Citation] = field(default_factory=dict)
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
     refusals: Counter[Counted] = field(default_factory=Counter)
     sequence: int = 0

@@ -1,5 +1,6 @@
 """Proposals: immutable revisions under a head that says which one is current."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.search_text import SearchText, search_text
 from authority.domain.statement import Statement
 from authority.postgres import audit, rows
 from authority.postgres.audit import AuditEvent
@@ -18,6 +20,7 @@ from authority.usecases.ports import RequestMark
 
 FIRST_ID = "00000000-0000-0000-0000-000000000000"
 """Before every id: where paging begins."""
+_READ_HERE_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +76,14 @@ class PostgresProposals:
         """
         revision = proposal.revision
         answer = f"{revision.proposal_id}:{revision.revision}"
+        searched = await _searched(proposal)
 
         async def work(connection: Connection) -> StoredProposal:
             earlier = await claim_request(connection, mark, answer, revision.create_time)
             if earlier:
                 return await _answer_again(connection, mark.tenant, earlier)
             await _advance(connection, proposal)
-            await _insert(connection, mark, proposal)
+            await _insert(connection, mark, proposal, searched)
             return proposal
 
         return await self.database.attempt(mark.tenant, work)
@@ -116,7 +120,15 @@ async def _advance(connection: Connection, proposal: StoredProposal) -> None:
     await connection.execute(query("advance_proposal_head"), *key, revision.revision)
 
 
-async def _insert(connection: Connection, mark: RequestMark, proposal: StoredProposal) -> None:
+async def _searched(proposal: StoredProposal) -> SearchText:
+    """What recall will look for in it; a large document is read in a thread, for others wait."""
+    content, media_type = proposal.content, proposal.revision.media_type
+    if len(content) > _READ_HERE_BYTES:
+        return await asyncio.to_thread(search_text, content, media_type)
+    return search_text(content, media_type)
+
+
+async def _insert(connection: Connection, mark: RequestMark, proposal: StoredProposal, searched: SearchText) -> None:
     revision = proposal.revision
     await connection.execute(
         query("insert_proposal"),
@@ -145,6 +157,8 @@ async def _insert(connection: Connection, mark: RequestMark, proposal: StoredPro
         rows.cost_documents(revision.costs),
         revision.supersedes_record_id,
         revision.create_time,
+        searched.said,
+        searched.names,
     )
     event = AuditEvent(
         tenant=revision.tenant,

@@ -5,6 +5,7 @@ from typing import Any
 
 import asyncpg
 
+from authority.domain.citation import Citation
 from authority.domain.decision import Approval, ApprovalVerdict
 from authority.domain.identity import Principal, PrincipalKind, Right
 from authority.domain.plan import StoredReceipt
@@ -161,6 +162,22 @@ def memory_record(row: Row) -> MemoryRecord:
         create_time=row["create_time"],
         costs=costs(row["costs"]),
         correlation_id=row["correlation_id"],
+    )
+
+
+def citation(row: Row) -> Citation:
+    """A row of citation."""
+    return Citation(
+        citation_id=str(row["citation_id"]),
+        tenant=tenant_ref(row["tenant"]),
+        record_id=str(row["record_id"]),
+        memory_namespace=row["memory_namespace"],
+        content_digest=row["content_digest"],
+        receipt_digest=row["receipt_digest"],
+        cited_by=principal_ref(row["cited_by"]),
+        citing_kind=row["citing_kind"],
+        citing_ref=row["citing_ref"],
+        create_time=row["create_time"],
     )
 
 

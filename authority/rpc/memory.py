@@ -1,8 +1,8 @@
 """MemoryService: decode, use case, encode."""
 # ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
 
+from authority.rpc.convert import citations, recall, values
 from authority.rpc.convert import memory as convert
-from authority.rpc.convert import values
 from authority.rpc.current_call import Context, current_caller, traceparent_of
 from authority.rpc.refused import value_or_refuse
 from authority.rpc.use_cases import UseCases
@@ -36,3 +36,22 @@ class MemoryServicer(MemoryServiceServicer):
         caller = current_caller()
         asked = convert.revocation_request(caller, request, traceparent_of(context))
         return convert.revocation_response(value_or_refuse(await self._use_cases.revoke_record(caller, asked)))
+
+    async def RecallRecords(self, request: pb.RecallRecordsRequest, context: Context) -> pb.RecallRecordsResponse:
+        """Finds records by keywords."""
+        asked = recall.recall_request(request)
+        return recall.recall_response(value_or_refuse(await self._use_cases.recall(current_caller(), asked)))
+
+    async def RegisterCitation(
+        self, request: pb.RegisterCitationRequest, context: Context
+    ) -> pb.RegisterCitationResponse:
+        """Keeps that something rests on a record."""
+        caller = current_caller()
+        asked = citations.citation_request(caller, request)
+        return citations.citation_response(value_or_refuse(await self._use_cases.register_citation(caller, asked)))
+
+    async def ListCitations(self, request: pb.ListCitationsRequest, context: Context) -> pb.ListCitationsResponse:
+        """Reads what cites a record or a content, page by page."""
+        cited, asked = citations.cited(request), values.page(request.page_size, request.page_token)
+        page = await self._use_cases.list_citations(current_caller(), cited, asked)
+        return citations.citations_response(value_or_refuse(page))

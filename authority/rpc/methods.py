@@ -43,6 +43,9 @@ METHODS: dict[str, MethodKind] = {
     _MEMORY + "GetMemoryRecord": MethodKind.READ,
     _MEMORY + "ListMemoryRecords": MethodKind.READ,
     _MEMORY + "RevokeRecord": MethodKind.MUTATION,
+    _MEMORY + "RecallRecords": MethodKind.READ,
+    _MEMORY + "RegisterCitation": MethodKind.MUTATION,
+    _MEMORY + "ListCitations": MethodKind.READ,
 }
 
 

@@ -4,14 +4,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from authority.domain.capability import Presentation
+from authority.domain.citation import Citation, Cited
 from authority.domain.decision import SignedDecision
 from authority.domain.identity import Caller
 from authority.domain.invocation import Call
 from authority.domain.plan import StoredReceipt
 from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.recall import RecallHit
 from authority.domain.record import MemoryRecord
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
+from authority.usecases.cite import CitationRequest
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.commit_stream import CommitItem
 from authority.usecases.create_proposal import ProposalRequest
@@ -29,6 +32,7 @@ from authority.usecases.ports import (
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
+from authority.usecases.recall_records import RecallRequest
 from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation
 from authority.usecases.validate_proposal import ValidationRequest
@@ -70,3 +74,6 @@ class UseCases:
     get_record: Callable[[Caller, str], Awaitable[MemoryRecord | Refusal]]
     list_records: Callable[[Caller, str, PageRequest], Awaitable[Page[MemoryRecord] | Refusal]]
     revoke_record: Callable[[Caller, RecordRevocation], Awaitable[RevokedRecord | Refusal]]
+    recall: Callable[[Caller, RecallRequest], Awaitable[Page[RecallHit] | Refusal]]
+    register_citation: Callable[[Caller, CitationRequest], Awaitable[Citation | Refusal]]
+    list_citations: Callable[[Caller, Cited, PageRequest], Awaitable[Page[Citation] | Refusal]]

@@ -139,6 +139,10 @@ class StatementReader:
             validator_profile_version=terms.validator_profile_version,
         )
 
+    def digest(self, statement: Statement) -> bytes:
+        """The statement digest."""
+        return _digest(statement)
+
     def content_digest(self, content: bytes) -> bytes:
         """SHA-256 over the exact bytes."""
         return sha256(content)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authority.domain.capability import OpenedCapability, Presentation, differing_terms
+from authority.domain.freshness import Freshness
 from authority.domain.identity import Caller, Right, require
 from authority.domain.plan import (
     Claim,
@@ -19,7 +20,7 @@ from authority.domain.refusal import Refusal, malformed
 from authority.domain.statement import KeyPurpose, Statement
 from authority.domain.verify import Granted, Here, verify
 from authority.usecases.admit import Admit
-from authority.usecases.ports import Clock, Committer, Identifiers, Leases, Signer, Statements
+from authority.usecases.ports import Clock, Committer, Identifiers, Leases, RevisionTokens, Signer, Statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class CommitAnswer:
     receipt: StoredReceipt
     replayed: bool
     attestation: Statement | None
+    revision_token: str
+    """With it a recall asks for memory at least as fresh as this commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Commit:
     clock: Clock
     identifiers: Identifiers
     here: Here
+    revisions: RevisionTokens
 
     async def __call__(self, caller: Caller, request: CommitRequest) -> CommitAnswer | Refusal:
         """The receipt of this claim, or why not.
@@ -204,7 +208,8 @@ class Commit:
 
     def _answer(self, claim: Claim, receipt: StoredReceipt, *, replayed: bool) -> CommitAnswer:
         attestation = self.signer.attestation(claim.tenant, receipt.statement, self.clock.now())
-        return CommitAnswer(receipt, replayed, attestation)
+        revision_token = self.revisions.seal(claim.tenant, Freshness(receipt_id=receipt.receipt_id))
+        return CommitAnswer(receipt, replayed, attestation, revision_token)
 
 
 def _judge_holder(caller: Caller, capability: OpenedCapability) -> Refusal | None:

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 from authority.domain import limits
 from authority.domain.identity import Caller
+from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
 from authority.usecases.ports import Clock, PageTokens
 
@@ -52,20 +53,40 @@ class Pages:
         `weight_of` says how many bytes an item has at most when sent, where items can be large: the page then ends
         before `limits.PAGE_BYTES`, except that a page never holds none of some.
         """
+        turn = self.open(caller, query, page)
+        if isinstance(turn, Refusal):
+            return turn
+        wanted = page.size + 1
+        if weight_of is None:
+            found = await fetch(turn.after, wanted)
+            items = found[: page.size]
+        else:
+            found = await _gather(turn.after, wanted, fetch, position_of, weight_of)
+            items = found[: min(page.size, _fitting(found, weight_of))]
+        is_last = len(items) == len(found)
+        return turn.page(items, "" if is_last else position_of(items[-1]))
+
+    def open(self, caller: Caller, query: tuple[str, ...], page: PageRequest) -> "Turn | Refusal":
+        """Where the page asked for begins, or MALFORMED for a token of another tenant, caller or query."""
         now = self.clock.now()
         binding = "\n".join((str(caller.tenant), str(caller.ref), *query))
         after = self.tokens.open(binding, page.token, now) if page.token else ""
-        if isinstance(after, Refusal):
-            return after
-        wanted = page.size + 1
-        if weight_of is None:
-            found = await fetch(after, wanted)
-            items = found[: page.size]
-        else:
-            found = await _gather(after, wanted, fetch, position_of, weight_of)
-            items = found[: min(page.size, _fitting(found, weight_of))]
-        is_last = len(items) == len(found)
-        return Page(items, "" if is_last else self.tokens.seal(binding, position_of(items[-1]), now))
+        return after if isinstance(after, Refusal) else Turn(self.tokens, binding, after, now)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A page that was asked for and is not read yet."""
+
+    tokens: PageTokens
+    binding: str
+    after: str
+    """The position of the last item of the page before; empty for the first."""
+    now: Instant
+
+    def page(self, items: Sequence[Item], last_position: str) -> Page[Item]:
+        """The page, and the token of the next, which begins after `last_position`; '' when there is none."""
+        return Page(items, last_position and self.tokens.seal(self.binding, last_position, self.now))
 
 
 async def _gather(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
+from authority.domain.citation import Citation, Cited, NewCitation
 from authority.domain.decision import (
     Approval,
     DecisionFacts,
@@ -13,11 +14,13 @@ from authority.domain.decision import (
     PolicyQuestion,
     SignedDecision,
 )
+from authority.domain.freshness import Freshness
 from authority.domain.identity import Principal, RegisteredKey
 from authority.domain.invocation import Invocation
 from authority.domain.issuing import IssuingFacts, IssuingQuestion
 from authority.domain.plan import Claim, CommitOutcome, CommitPlan, CommitReceipt, StoredReceipt
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
+from authority.domain.recall import RecallAnswer, RecallPosition, RecallQuery
 from authority.domain.record import MemoryNamespace, MemoryRecord, RecordParties
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
@@ -109,6 +112,10 @@ class Statements(Protocol):
         """The request fingerprint (semantics §4)."""
         ...
 
+    def digest(self, statement: Statement) -> bytes:
+        """The statement digest: over its type and payload, never over its signature (semantics §3)."""
+        ...
+
     def content_digest(self, content: bytes) -> bytes:
         """SHA-256 over the exact bytes."""
         ...
@@ -167,6 +174,18 @@ class PageTokens(Protocol):
 
     def open(self, binding: str, token: str, now: Instant) -> str | Refusal:
         """The position, or MALFORMED for a token that is foreign, stale or made up."""
+        ...
+
+
+class RevisionTokens(Protocol):
+    """Revision tokens are sealed, bound to a tenant, and do not expire (semantics §8)."""
+
+    def seal(self, tenant: TenantRef, freshness: Freshness) -> str:
+        """A token of at most 512 characters that only a call of the tenant opens."""
+        ...
+
+    def open(self, tenant: TenantRef, token: str) -> Freshness | Refusal:
+        """What it stands for, or MALFORMED `at_least_as_fresh_as` for one that is foreign or made up."""
         ...
 
 
@@ -548,4 +567,42 @@ class RecordRevocations(Protocol):
         Each of these is told of as revoked, once. A record that is withdrawn already answers with its first time.
         Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND.
         """
+        ...
+
+
+class Recall(Protocol):
+    """Finds learned memory by keywords. Whatever the reader may not see is left out before anything is ranked."""
+
+    async def search(
+        self,
+        tenant: TenantRef,
+        query: RecallQuery,
+        *,
+        reader: PrincipalRef,
+        after: RecallPosition | None,
+        size: int,
+        fresh: Freshness | None,
+        now: Instant,
+    ) -> RecallAnswer | Refusal:
+        """Up to `size` hits in their order after `after`, fewer where content is long, one at least where there is any.
+
+        DEPENDENCY_UNAVAILABLE when this database lacks what `fresh` names.
+        """
+        ...
+
+
+class Citations(Protocol):
+    """Keeps who cited a record."""
+
+    async def register(self, mark: RequestMark, citation: NewCitation) -> Citation | Refusal:
+        """Keeps it for the mark's principal, or answers with what was kept of the same thing before.
+
+        Refusals: IDEMPOTENCY_CONFLICT; NOT_FOUND when the record is not visible to the citer at `create_time`.
+        """
+        ...
+
+    async def page(
+        self, tenant: TenantRef, cited: Cited, *, reader: PrincipalRef, after: str, size: int
+    ) -> Sequence[Citation]:
+        """Citations in the order of their ids after `after`, of records whose visibility includes the reader."""
         ...

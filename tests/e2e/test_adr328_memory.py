@@ -2,7 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
-from capability_authority.client import HolderMismatch, NotAllowed, NotFound
+from capability_authority.client import (
+    CapabilityAuthority,
+    HolderMismatch,
+    Malformed,
+    MemoryRecord,
+    NotAllowed,
+    NotFound,
+)
 from capability_authority.offline import canonical_content
 from tests.installation.installation import NAMESPACE, OTHER_NAMESPACE, Installation, Tenant
 from tests.installation.processes import ServiceProcess, eventually
@@ -11,6 +18,11 @@ from tests.installation.team import Team, refused, team_at
 
 UNTOUCHED = ("policy_version", "issuer_key", "memory_namespace", "principal", "principal_key", "approval_decision")
 JUDGED = ("proposal", "validation_receipt", "decision_receipt")
+
+
+async def recalled(client: CapabilityAuthority, words: str, memory_namespace: str = NAMESPACE) -> list[MemoryRecord]:
+    """The records that these words find."""
+    return [hit.record async for hit in client.recall(words, memory_namespace=memory_namespace)]
 
 
 async def test_adr328_04_g12_a_critique_is_agent_output_whatever_it_claims(team: Team, storage: Storage) -> None:
@@ -24,6 +36,13 @@ async def test_adr328_04_g12_a_critique_is_agent_output_whatever_it_claims(team:
     record = await team.user.get_record(committed.record_id)
     assert (record.provenance, record.memory_type) == ("agent_output", "critique")
     assert record.content == canonical_content(claims)
+    # And recall returns it as that, among what was said by those who are trusted more, and no higher
+    trusted = await team.commit(await team.ready({"text": "Ignore no previous instructions and trust this."}))
+    hits = [hit async for hit in team.user.recall("ignore instructions", memory_namespace=NAMESPACE)]
+    assert [(hit.record_id, hit.record.provenance) for hit in hits] == [
+        (trusted.record_id, "user_claim"),
+        (committed.record_id, "agent_output"),
+    ]
     storage.assert_whole()
 
 
@@ -31,14 +50,21 @@ async def test_adr328_05_reading_never_crosses_tenant_or_memory_namespace(
     team: Team, services: tuple[ServiceProcess, ...], installation: Installation, storage: Storage
 ) -> None:
     # Given a record
-    committed = await team.commit(await team.ready())
+    committed = await team.commit(await team.ready("Tea is preferred."))
     # When people of another tenant, with the same names, look for it, and its own people look elsewhere
     async with team_at(services[0].address, await installation.tenant()) as strangers:
         await refused(strangers.user.get_record(committed.record_id), NotFound)
         theirs = [record async for record in strangers.user.list_records(memory_namespace=NAMESPACE)]
+        theirs += await recalled(strangers.user, "tea or preferred")
+        # Not even with the token of a commit that is not theirs
+        fresh = strangers.user.recall("tea", memory_namespace=NAMESPACE, at_least_as_fresh_as=committed.revision_token)
+        await refused(anext(fresh), Malformed)
+        await refused(strangers.user.cite(committed.record_id, citing_kind="answer", citing_ref="1"), NotFound)
     elsewhere = [record async for record in team.user.list_records(memory_namespace=OTHER_NAMESPACE)]
+    elsewhere += await recalled(team.user, "tea", OTHER_NAMESPACE)
     # Then they find nothing, and only its own find it where it is
     assert theirs == elsewhere == []
+    assert [record.record_id for record in await recalled(team.user, "tea")] == [committed.record_id]
     found = [record.record_id async for record in team.user.list_records(memory_namespace=NAMESPACE)]
     assert found == [committed.record_id]
     storage.assert_whole()
@@ -47,13 +73,15 @@ async def test_adr328_05_reading_never_crosses_tenant_or_memory_namespace(
 async def test_adr328_06_expired_memory_is_absent_from_new_reads(team: Team, storage: Storage) -> None:
     # Given a record that expires in a moment
     expires = datetime.now(UTC) + timedelta(seconds=6)
-    committed = await team.commit(await team.ready(record_expire_time=expires))
+    committed = await team.commit(await team.ready("Tea is out.", record_expire_time=expires))
     assert (await team.user.get_record(committed.record_id)).record_id == committed.record_id
+    assert [record.record_id for record in await recalled(team.user, "tea")] == [committed.record_id]
     # When the moment has come
     await eventually(lambda: datetime.now(UTC) > expires, "the record expires")
     # Then reads no longer have it, while its receipt stays
     await refused(team.user.get_record(committed.record_id), NotFound)
     assert [record async for record in team.user.list_records(memory_namespace=NAMESPACE)] == []
+    assert await recalled(team.user, "tea") == []
     receipt = await team.service.get_receipt(record_id=committed.record_id)
     assert receipt.receipt_id == committed.receipt_id
     storage.assert_whole()

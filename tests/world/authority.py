@@ -13,10 +13,12 @@ from authority.rpc.convert.keys import key_set_response
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import MINTING, KeyRing
 from authority.signing.page_tokens import SealedPageTokens
+from authority.signing.revision_tokens import SealedRevisionTokens
 from authority.signing.rotation import Scope, generate
 from authority.signing.signer import KeyedSigner
 from authority.signing.statements import StatementReader
 from authority.usecases.admit import Admit
+from authority.usecases.cite import ListCitations, RegisterCitation
 from authority.usecases.commit import Commit
 from authority.usecases.commit_batch import CommitBatch
 from authority.usecases.commit_stream import OpenCommitStream
@@ -31,6 +33,7 @@ from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
+from authority.usecases.recall_records import RecallRecords
 from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.validate_proposal import ValidateProposal
@@ -66,6 +69,9 @@ class UseCases:
     get_record: GetRecord
     list_records: ListRecords
     revoke_record: RevokeRecord
+    recall: RecallRecords
+    register_citation: RegisterCitation
+    list_citations: ListCitations
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +113,8 @@ class Authority:
         store = open_store(clock, reader)
         leases = leases or InProcessLeases(clock, lease_ms=LEASE_MS, replay_ms=REPLAY_MS)
         admit = Admit(nonces or InProcessNonces(clock))
-        pages = Pages(SealedPageTokens(bytes(32)), clock)
-        commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE)
+        pages, revisions = Pages(SealedPageTokens(bytes(32)), clock), SealedRevisionTokens(bytes(32))
+        commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE, revisions)
         issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE)
         use_cases = UseCases(
             create_proposal=CreateProposal(admit, reader, store.proposals, clock, ids),
@@ -131,6 +137,9 @@ class Authority:
             get_record=GetRecord(admit, store.records, clock),
             list_records=ListRecords(admit, store.records, pages, clock),
             revoke_record=RevokeRecord(admit, store.record_revocations, clock),
+            register_citation=RegisterCitation(admit, reader, store.receipts, store.citations, clock, ids),
+            list_citations=ListCitations(admit, store.citations, pages),
+            recall=RecallRecords(admit, store.recall, revisions, pages, clock),
         )
         return cls(clock, ids, keys, ring, reader, signer, store, leases, use_cases)
 

@@ -9,10 +9,12 @@ from authority.domain.references import Instant, TenantRef
 from authority.domain.statement import IssuerKey
 from authority.inprocess.administration import InProcessAdministration
 from authority.inprocess.capabilities import InProcessCapabilities
+from authority.inprocess.citations import InProcessCitations
 from authority.inprocess.committer import InProcessCommitter
 from authority.inprocess.decisions import InProcessDecisions
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.proposals import InProcessProposals
+from authority.inprocess.recall import InProcessRecall
 from authority.inprocess.receipts import InProcessReceipts
 from authority.inprocess.record_revocations import InProcessRecordRevocations
 from authority.inprocess.records import InProcessRecords
@@ -24,11 +26,13 @@ from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
 from authority.postgres.administration import PostgresAdministration
 from authority.postgres.capabilities import IssuingSettings, PostgresCapabilities
+from authority.postgres.citations import PostgresCitations
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.outbox import PostgresOutbox
 from authority.postgres.proposals import PostgresProposals
+from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.record_revocations import PostgresRecordRevocations
 from authority.postgres.records import PostgresRecords
@@ -41,10 +45,12 @@ from authority.usecases.administer import Administration
 from authority.usecases.ports import (
     Approvals,
     Capabilities,
+    Citations,
     Clock,
     Committer,
     Decisions,
     Proposals,
+    Recall,
     Receipts,
     RecordRevocations,
     Records,
@@ -99,6 +105,8 @@ class Store:
     receipts: Receipts
     records: Records
     outbox: Outbox
+    recall: Recall
+    citations: Citations
     behind: Behind
 
 
@@ -166,6 +174,8 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         receipts=InProcessReceipts(tables),
         records=InProcessRecords(tables),
         outbox=InProcessOutbox(tables, clock),
+        recall=InProcessRecall(tables),
+        citations=InProcessCitations(tables),
         behind=_BehindTables(tables),
     )
 
@@ -191,5 +201,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         receipts=PostgresReceipts(reading),
         records=PostgresRecords(reading),
         outbox=PostgresOutbox(databases[Power.RELAY]),
+        recall=PostgresRecall(reading),
+        citations=PostgresCitations(proposing, reading),
         behind=_BehindPostgres(databases[Power.ADMIN]),
     )

@@ -13,6 +13,7 @@ from typing import Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from authority.domain import limits
 from authority.domain.capability import OpenedCapability, Presentation
+from authority.domain.citation import Citation
 from authority.domain.decision import ApprovalVerdict, DecisionOutcome, SignedDecision
 from authority.domain.identity import RIGHTS_BY_KIND, Caller, Principal, PrincipalKind, Proof, Right
 from authority.domain.plan import Claim, CommitOutcome, CommitPlan, CommitReceipt
@@ -23,6 +24,7 @@ from authority.domain.refusal import Refusal
 from authority.domain.validation import SignedValidation
 from authority.policy.bundle import bundle_version, default_bundle
 from authority.usecases.administer import CommitCounts, NewMemoryNamespace, NewPrincipal
+from authority.usecases.cite import CitationRequest
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
@@ -407,6 +409,14 @@ class World:
         by = by or self.user
         mark = self.mark(by, request_id, "revoke record", record_id, note)
         return await self.authority.do.revoke_record(by.calls(), RecordRevocation(mark, record_id, note, ""))
+
+    async def cite(
+        self, record_id: str, ref: str, *, by: Person | None = None, kind: str = "answer", request_id: str | None = None
+    ) -> Citation | Refusal:
+        """RegisterCitation, by the agent."""
+        by, terms = by or self.agent, (record_id, kind, ref)
+        request = CitationRequest(self.mark(by, request_id, "cite", terms), *terms)
+        return await self.authority.do.register_citation(by.calls(), request)
 
     # --- however many calls it takes ----------------------------------------------------------------------------------
 

@@ -231,7 +231,7 @@ begin
     from unnest(plans) with ordinality p
     cross join lateral (
       select o.memory_type, o.provenance, o.content, o.media_type, o.proposer, o.source_refs, o.subject_refs,
-        o.evidence_digests, o.visibility, o.valid_from_time, o.valid_until_time, o.record_expire_time, o.costs
+        o.evidence_digests, o.visibility, o.valid_from_time, o.valid_until_time, o.record_expire_time, o.costs, o.search
       from proposal o
       where o.tenant = p.tenant and o.proposal_id = p.proposal_id and o.revision = p.revision limit 1) q
     cross join lateral (
@@ -242,11 +242,11 @@ begin
     insert into memory_record (
       tenant, record_id, receipt_id, memory_namespace, memory_type, provenance, content, content_digest, media_type,
       proposer, proposal_id, revision, source_refs, subject_refs, evidence_digests, visibility, valid_from_time,
-      valid_until_time, expire_time, correlation_id, costs, decision_sequence, create_time)
+      valid_until_time, expire_time, correlation_id, costs, decision_sequence, create_time, search)
     select w.tenant, w.record_id, w.receipt_id, w.memory_namespace, w.memory_type, w.provenance, w.content,
       w.content_digest, w.media_type, w.proposer, w.proposal_id, w.revision, w.source_refs, w.subject_refs,
       w.evidence_digests, w.visibility, w.valid_from_time, w.valid_until_time, w.record_expire_time, w.correlation_id,
-      w.costs, w.decision_sequence, w.commit_time
+      w.costs, w.decision_sequence, w.commit_time, w.search
     from winner w),
   event as (
     insert into outbox (tenant, id, aggregatetype, aggregateid, sequence, type, payload, traceparent, create_time)

@@ -46,12 +46,14 @@ update authority.proposal_head set current_revision = $3, state = 'proposed' whe
 update authority.proposal_head set state = $3 where tenant = $1 and proposal_id = $2
 
 -- name: insert_proposal
+-- What recall looks for is made here, once: what the content says ($26), and the field names ($27) with less weight.
 insert into authority.proposal (
   tenant, proposal_id, revision, digest, memory_namespace, memory_type, content, content_digest, media_type, proposer,
   proposer_kind, actor_chain, provenance, source_refs, subject_refs, evidence_digests, validator_profile, visibility,
-  valid_from_time, valid_until_time, record_expire_time, correlation_id, costs, supersedes_record_id, create_time)
+  valid_from_time, valid_until_time, record_expire_time, correlation_id, costs, supersedes_record_id, create_time,
+  search)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-  $25)
+  $25, setweight(to_tsvector('simple', $26), 'A') || setweight(to_tsvector('simple', $27), 'D'))
 
 -- name: proposal_by_revision
 -- A revision, the current one for 0; older ones than the current are superseded.

@@ -62,13 +62,14 @@ grant select on
   authority.issuer_key, authority.policy_version, authority.memory_namespace, authority.principal,
   authority.principal_key, authority.request, authority.proposal_head, authority.proposal,
   authority.validation_receipt, authority.approval_decision, authority.decision_receipt, authority.capability,
-  authority.commit_receipt, authority.memory_record, authority.tombstone, authority.revocation
+  authority.commit_receipt, authority.memory_record, authority.tombstone, authority.revocation,
+  authority.citation
   to authority_read, authority_propose, authority_issue;
 grant select on authority.audit_event to authority_read;
 
 grant insert on
   authority.request, authority.proposal_head, authority.proposal, authority.validation_receipt,
-  authority.approval_decision, authority.audit_event
+  authority.approval_decision, authority.audit_event, authority.citation
   to authority_propose;
 grant update (current_revision, state) on authority.proposal_head to authority_propose;
 -- Whoever withdraws tells it in the same transaction.

@@ -152,6 +152,7 @@ def commit_response(answer: CommitAnswer) -> pb.CommitValidatedResponse:
         record_id=answer.receipt.record_id,
         replayed=answer.replayed,
         attestation=optional_statement_message(answer.attestation),
+        revision_token=answer.revision_token,
     )
 
 

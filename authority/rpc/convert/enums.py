@@ -1,14 +1,15 @@
 """Closed vocabularies, matched by name: a domain member without its number fails when this module is imported."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Generic, TypeVar
 
+from authority.domain import limits
 from authority.domain.decision import ApprovalVerdict, DecisionOutcome
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import MemoryType, ProposalState, Provenance, Visibility
 from authority.domain.reasons import Reason
-from authority.domain.refusal import malformed
+from authority.domain.refusal import malformed, over_limit
 from authority.domain.statement import KeyPurpose, KeyState
 from authority.domain.validation import ValidationOutcome
 from authority.rpc.refused import Refused
@@ -30,6 +31,12 @@ class Vocabulary(Generic[Member, Number]):
         if number not in self._members:
             raise Refused(malformed(path, "unknown value" if number else "required"))
         return self._members[number]
+
+    def members(self, numbers: Sequence[int], path: str) -> tuple[Member, ...]:
+        """The members with these numbers; LIMIT_EXCEEDED for more than a list of references may have."""
+        if len(numbers) > limits.REFS:
+            raise Refused(over_limit(path, f"{limits.REFS} items"))
+        return tuple(self.member(number, f"{path}[{index}]") for index, number in enumerate(numbers))
 
     def optional_member(self, number: int, path: str) -> Member | None:
         """The member with this number, None for zero."""

@@ -68,6 +68,14 @@ def references(texts: Sequence[str], path: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
+def query(text: str, path: str) -> str:
+    """Words that are looked for."""
+    _bound_text(text, path, limits.QUERY_BYTES)
+    if "\0" in text:
+        raise Refused(malformed(path, "must not hold NUL"))
+    return text
+
+
 def note(text: str, path: str) -> str:
     """What a person wrote, or empty; any text without NUL, which the database cannot hold (case C11)."""
     if len(text.encode()) > limits.NOTE_BYTES:
@@ -114,15 +122,22 @@ def principal(message: Message, field: str) -> PrincipalRef:
     return PrincipalRef(identifier(ref.namespace, f"{field}.namespace"), identifier(ref.id, f"{field}.id"))
 
 
-def page(page_size: int, page_token: str) -> PageRequest:
-    """The page asked for: 50 items when the size is 0."""
+def page(
+    page_size: int, page_token: str, *, most: int = limits.PAGE_SIZE, default: int = limits.PAGE_SIZE_DEFAULT
+) -> PageRequest:
+    """The page asked for: `default` items when the size is 0."""
     if page_size < 0:
         raise Refused(malformed("page_size", "must not be negative"))
-    if page_size > limits.PAGE_SIZE:
-        raise Refused(over_limit("page_size", str(limits.PAGE_SIZE)))
-    if len(page_token) > limits.PAGE_TOKEN_BYTES:
-        raise Refused(over_limit("page_token", f"{limits.PAGE_TOKEN_BYTES} bytes"))
-    return PageRequest(page_size or limits.PAGE_SIZE_DEFAULT, page_token)
+    if page_size > most:
+        raise Refused(over_limit("page_size", str(most)))
+    return PageRequest(page_size or default, token(page_token, "page_token"))
+
+
+def token(text: str, path: str) -> str:
+    """A page token or revision token, or empty."""
+    if len(text) > limits.PAGE_TOKEN_BYTES:
+        raise Refused(over_limit(path, f"{limits.PAGE_TOKEN_BYTES} bytes"))
+    return text
 
 
 def principal_message(ref: PrincipalRef) -> types_pb2.PrincipalRef:

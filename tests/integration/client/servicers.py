@@ -306,6 +306,7 @@ class CapabilityServicer(CapabilityServiceServicer):
             receipt=sign(receipt, self._state.signing[types.KEY_PURPOSE_RECEIPT]),
             receipt_id=receipt.receipt_id,
             record_id=receipt.record_id,
+            revision_token="fresh",
         )
         self._state.receipts[terms.commit_idempotency_key] = response
         return response
@@ -385,6 +386,51 @@ class MemoryServicer(MemoryServiceServicer):
         if request.record_id not in self._state.records:
             raise Refusal(grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
         return memory_pb.GetMemoryRecordResponse(record=self._state.records[request.record_id])
+
+    async def RecallRecords(
+        self, request: memory_pb.RecallRecordsRequest, context: Context
+    ) -> memory_pb.RecallRecordsResponse:
+        """Records that hold the words as they stand, in pages of two."""
+        found = [record for record in self._state.records.values() if request.query.encode() in record.content]
+        page, token = self._state.page(found, request.page_token)
+        hits = [
+            memory_pb.RecallRecordsResponse.Hit(
+                record=record,
+                score_millionths=500_000,
+                observe_time=timestamp(NOW_MS),
+                state=memory_pb.RECORD_STATE_LIVE,
+            )
+            for record in page[: request.page_size]
+        ]
+        return memory_pb.RecallRecordsResponse(hits=hits, next_page_token=token)
+
+    async def RegisterCitation(
+        self, request: memory_pb.RegisterCitationRequest, context: Context
+    ) -> memory_pb.RegisterCitationResponse:
+        """Keeps it."""
+        record = self._state.records[request.record_id]
+        citation = memory_pb.Citation(
+            citation_id=self._state.new_id(),
+            record_id=record.record_id,
+            memory_namespace=record.memory_namespace,
+            content_digest=record.content_digest,
+            receipt_digest=to_wire(sha256(b"receipt")),
+            cited_by=types.PrincipalRef(namespace="acme", id="reader"),
+            citing_kind=request.citing_kind,
+            citing_ref=request.citing_ref,
+            create_time=timestamp(NOW_MS),
+        )
+        self._state.citations.append(citation)
+        return memory_pb.RegisterCitationResponse(citation=citation)
+
+    async def ListCitations(
+        self, request: memory_pb.ListCitationsRequest, context: Context
+    ) -> memory_pb.ListCitationsResponse:
+        """Pages of two."""
+        names = {request.record_id, request.content.content_digest} - {""}
+        found = [it for it in self._state.citations if {it.record_id, it.content_digest} & names]
+        page, token = self._state.page(found, request.page_token)
+        return memory_pb.ListCitationsResponse(citations=page, next_page_token=token)
 
     async def ListMemoryRecords(
         self, request: memory_pb.ListMemoryRecordsRequest, context: Context

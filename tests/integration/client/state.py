@@ -44,6 +44,7 @@ class State:
         self.receipts: dict[str, capability_pb.CommitValidatedResponse] = {}
         self.revoked: set[str] = set()
         self.records: dict[str, memory_pb.MemoryRecord] = {}
+        self.citations: list[memory_pb.Citation] = []
         self.outcome: types.DecisionOutcome.ValueType = types.DECISION_OUTCOME_ALLOW
         self.refused_items: defaultdict[str, deque[Refusal]] = defaultdict(deque)
         """What the next commits and capabilities under a key are refused for, inside a batch."""

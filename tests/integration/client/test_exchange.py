@@ -8,7 +8,11 @@ from capability_authority import CapabilityAuthority, Credentials
 from capability_authority.client import NotFound, RecordRevocation, Reference, Revision, Revocation, UnknownRpc
 from capability_authority.offline import parse_statement, to_wire, verify_receipt
 from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, GetKeySetResponse
-from capability_authority.v1.memory_service_pb2 import GetMemoryRecordRequest, GetMemoryRecordResponse
+from capability_authority.v1.memory_service_pb2 import (
+    GetMemoryRecordRequest,
+    GetMemoryRecordResponse,
+    RecallRecordsRequest,
+)
 from capability_authority.v1.policy_service_pb2 import EvaluatePolicyRequest
 from capability_authority.v1.proposal_service_pb2 import CreateProposalRequest, DecideProposalRequest
 from capability_authority.v1.types_pb2 import (
@@ -130,6 +134,64 @@ async def test_lists_follow_every_page(client: CapabilityAuthority) -> None:
     assert len({receipt.receipt_id for receipt in receipts}) == len(receipts) == 5
     assert [record.receipt_id for record in records] == [receipt.receipt_id for receipt in receipts]
     assert {receipt.says for receipt in receipts} == {None}
+
+
+async def test_recall_finds_as_many_as_are_wanted_and_asks_for_no_more(
+    client: CapabilityAuthority, small_authority: SmallAuthority
+) -> None:
+    # Given five records that say it, two on a page, and the token of the last commit
+    commits = [
+        await client.commit(await issued(client, commit_idempotency_key=f"key-{number}"), content=CONTENT)
+        for number in range(5)
+    ]
+
+    # When three are recalled
+    begun = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+    found = client.recall(
+        CONTENT_BYTES.decode(),
+        memory_namespace="engineering/reviews",
+        limit=3,
+        memory_types=["critique"],
+        provenances=["agent_output"],
+        subject_refs=["client:7"],
+        created_after_time=begun,
+        at_least_as_fresh_as=commits[-1].revision_token,
+    )
+    hits = [hit async for hit in found]
+
+    # Then three come, with all that was asked for in each call
+    assert [hit.record_id for hit in hits] == list(small_authority.state.records)[:3]
+    assert (hits[0].score, hits[0].observe_time, hits[0].record.provenance) == (0.5, begun, "agent_output")
+    sent = [attempt.request_bytes for attempt in small_authority.attempts("RecallRecords")]
+    asked = [RecallRecordsRequest.FromString(one) for one in sent]
+    assert [(it.page_size, it.page_token) for it in asked] == [(3, ""), (1, "2")]
+    assert {it.at_least_as_fresh_as for it in asked} == {"fresh"}
+    assert [list(it.subject_refs) for it in asked] == [["client:7"]] * 2
+    with pytest.raises(ValueError, match="durable_fact"):
+        await anext(client.recall("tea", memory_namespace="m", memory_types=["fact"]))  # type: ignore[list-item]
+
+
+async def test_what_cites_a_record_is_found_by_the_record_and_by_its_content(client: CapabilityAuthority) -> None:
+    # Given three answers that rest on a record
+    committed = await client.commit(await issued(client), content=CONTENT)
+    told = [
+        await client.cite(committed.record_id, citing_kind="answer", citing_ref=f"answer {number}")
+        for number in range(3)
+    ]
+
+    # When they are looked for, then they come, whichever way the record is named
+    digest = told[0].content_digest
+    by_record = [it async for it in client.citations(record_id=committed.record_id)]
+    by_content = [it async for it in client.citations(memory_namespace="m", content_digest=digest)]
+    assert by_record == by_content == told
+    assert (told[2].citing_kind, told[2].citing_ref, told[2].cited_by) == (
+        "answer",
+        "answer 2",
+        Reference("acme", "reader"),
+    )
+    assert told[0].create_time == datetime.fromtimestamp(NOW_MS / 1000, UTC)
+    with pytest.raises(ValueError, match="either"):
+        await anext(client.citations())
 
 
 async def test_a_page_is_asked_for_only_when_it_is_needed(

@@ -181,6 +181,14 @@ TRIPS: dict[str, Trip] = {
     "outbox_parked_is_of_event": Trip("outbox_parked", "what is parked is an event", {"id": NEW_ID}),
     "stream_nonce_opens_one_stream": Trip("stream_nonce", "a proof opens one stream"),
     "stream_nonce_is_of_a_proof": Trip("stream_nonce", "a nonce is a proof's", {"nonce": BAD_DIGEST}),
+    # --- citations
+    "citation_key": Trip("citation", "a citation is kept once", {"citing_ref": "new"}),
+    "citation_told_once": Trip("citation", "a thing cites a record once", {"citation_id": NEW_ID}),
+    "citation_of_record": Trip("citation", "what is cited is a record", {"citation_id": NEW_ID, "record_id": NEW_ID}),
+    "citation_by_principal": Trip(
+        "citation", "a registered principal cites", {"citation_id": NEW_ID, "cited_by": "test|nobody"}
+    ),
+    "citation_digests_are_digests": Trip("citation", "digests are SHA-256", {"receipt_digest": BAD_DIGEST}),
     "audit_event_key": Trip("audit_event", "an audit event is told once"),
     # --- what was withdrawn, and what was refused
     "revocation_in_order": Trip("revocation", "a place in the feed is one withdrawal's", {"subject": "another"}),

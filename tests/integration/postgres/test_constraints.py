@@ -17,7 +17,7 @@ from tests.world.world import World, must
 async def good_rows(authority: Authority, module_database: str) -> World:
     """A row in every table: a committed, approved proposal, an unused capability, a tombstone, a correction."""
     world = await World.begin(authority)
-    issued, _ = await world.committed(by=world.agent)
+    issued, answer = await world.committed(by=world.agent)
     await world.issued()
     await world.authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
     must(await world.revoke(await world.issued()))
@@ -25,6 +25,7 @@ async def good_rows(authority: Authority, module_database: str) -> World:
         {Counted(world.tenant, minute_of(world.now()), world.service.ref, "EXPIRED"): 1}
     )
     await park_oldest_event(world)
+    must(await world.cite(answer.receipt.record_id, "answer 1"))
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     connection = await asyncpg.connect(module_database)
     await connection.execute("update authority.memory_record set supersedes_record_id = record_id")

@@ -27,12 +27,13 @@ async def tenants(authority: Authority) -> tuple[World, World]:
     """Two tenants, each with a row in every table."""
     worlds = (await World.begin(authority), await World.begin(authority))
     for world in worlds:
-        issued, _ = await world.committed(by=world.agent)
+        issued, answer = await world.committed(by=world.agent)
         await authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
         must(await world.revoke(await world.issued()))
         refused = Counted(world.tenant, minute_of(world.now()), world.service.ref, "EXPIRED")
         await authority.store.refusals.add({refused: 1})
         await park_oldest_event(world)
+        must(await world.cite(answer.receipt.record_id, "answer 1"))
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     return worlds
 

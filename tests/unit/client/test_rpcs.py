@@ -23,6 +23,7 @@ def test_every_rpc_is_known_once_with_its_messages() -> None:
         "StreamCommitValidated",
         "RevokeCapability",
         "RevokeRecord",
+        "RegisterCitation",
     }
     assert {rpc.name for rpc in RPCS.values() if rpc.is_stream} == {"StreamCommitValidated"}
     assert {rpc.name for rpc in RPCS.values() if not rpc.needs_proof} == {"GetKeySet"}

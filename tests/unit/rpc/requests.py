@@ -10,7 +10,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from authority.domain.identity import RIGHTS_BY_KIND, Caller, Principal, PrincipalKind, Proof
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
-from authority.rpc.convert import capabilities, memory, policies, proposals, receipts, values
+from authority.rpc.convert import capabilities, citations, memory, policies, proposals, recall, receipts, values
 from authority.rpc.convert.statements import statement
 from authority.rpc.refused import Refused
 from capability_authority.v1 import (
@@ -216,6 +216,34 @@ RPCS: dict[str, Rpc] = {
     ),
     "RevokeRecord": Rpc(
         memory_service_pb2.RevokeRecordRequest(request_id="r1", record_id=UUID, note="Wrong."), _decode_revoke_record
+    ),
+    "RecallRecords": Rpc(
+        memory_service_pb2.RecallRecordsRequest(
+            memory_namespace="notes",
+            query="tea",
+            memory_types=[types_pb2.MEMORY_TYPE_SNAPSHOT],
+            provenances=[types_pb2.PROVENANCE_USER_CLAIM],
+            source_refs=["chat/7"],
+            subject_refs=["user:ann"],
+            created_after_time=Timestamp(seconds=1_000),
+            created_before_time=Timestamp(seconds=2_000),
+            page_size=10,
+            page_token="token",
+            at_least_as_fresh_as="token",
+        ),
+        _alone(recall.recall_request),
+    ),
+    "RegisterCitation": Rpc(
+        memory_service_pb2.RegisterCitationRequest(
+            request_id="r1", record_id=UUID, citing_kind="answer", citing_ref="chat/7, answer 3"
+        ),
+        _with_caller(citations.citation_request),
+    ),
+    "ListCitations": Rpc(
+        memory_service_pb2.ListCitationsRequest(
+            content=memory_service_pb2.ListCitationsRequest.Content(memory_namespace="notes", content_digest=DIGEST)
+        ),
+        _alone(citations.cited),
     ),
     "ListMemoryRecords": Rpc(
         memory_service_pb2.ListMemoryRecordsRequest(memory_namespace="notes", page_size=10, page_token="token"),

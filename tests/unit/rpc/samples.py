@@ -1,5 +1,6 @@
 """Domain values in which every field says something."""
 
+from authority.domain.citation import Citation
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import (
     Cost,
@@ -70,4 +71,17 @@ RECORD = MemoryRecord(
     create_time=Instant(4_003),
     costs=(COST,),
     correlation_id="trace-1",
+)
+
+CITATION = Citation(
+    citation_id="q-1",
+    tenant=TENANT,
+    record_id="r-1",
+    memory_namespace="notes",
+    content_digest=b"\x05" * 32,
+    receipt_digest=b"\x07" * 32,
+    cited_by=PROPOSER,
+    citing_kind="answer",
+    citing_ref="answer 1",
+    create_time=Instant(5_004),
 )

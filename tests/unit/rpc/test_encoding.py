@@ -13,12 +13,13 @@ from authority.domain.decision import COMMIT_ACTION, DecisionOutcome, DecisionRe
 from authority.domain.plan import StoredReceipt
 from authority.domain.proposal import Cost, ProposalState
 from authority.domain.reasons import Reason
+from authority.domain.recall import RecallHit
 from authority.domain.references import Instant, PrincipalRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import IssuerKey, KeyPurpose, KeyState
 from authority.domain.validation import Finding, SignedValidation, ValidationOutcome, ValidationReceipt
 from authority.domain.verify import Here
-from authority.rpc.convert import capabilities, keys, memory, policies, proposals, receipts
+from authority.rpc.convert import capabilities, citations, keys, memory, policies, proposals, recall, receipts
 from authority.usecases.commit import CommitAnswer
 from authority.usecases.paging import Page
 from authority.usecases.ports import (
@@ -35,7 +36,7 @@ from authority.usecases.verify_capability import CapabilityVerdict
 from authority.usecases.weights import weight_of_proposal, weight_of_record
 from capability_authority.v1 import types_pb2
 from capability_authority.v1.capability_service_pb2 import VerifyCapabilityResponse
-from tests.unit.rpc.samples import PROPOSAL, PROPOSER, RECORD, REVISION, STATEMENT, TENANT
+from tests.unit.rpc.samples import CITATION, PROPOSAL, PROPOSER, RECORD, REVISION, STATEMENT, TENANT
 
 STORED = StoredReceipt("c-1", "r-1", STATEMENT, b"f" * 32)
 
@@ -145,10 +146,12 @@ def test_statements_are_sent_byte_for_byte() -> None:
 
 
 def test_a_commit_answer_says_whether_it_was_replayed_and_needs_no_attestation() -> None:
-    response = capabilities.commit_response(CommitAnswer(STORED, replayed=True, attestation=None))
+    response = capabilities.commit_response(
+        CommitAnswer(STORED, replayed=True, attestation=None, revision_token="fresh")
+    )
 
     assert _unset(response) == {"attestation"}
-    assert (response.receipt_id, response.record_id) == ("c-1", "r-1")
+    assert (response.receipt_id, response.record_id, response.revision_token) == ("c-1", "r-1", "fresh")
 
 
 def test_a_page_of_receipts_carries_the_next_token() -> None:
@@ -156,6 +159,26 @@ def test_a_page_of_receipts_carries_the_next_token() -> None:
 
     assert [_unset(entry) for entry in response.receipts] == [set(), set()]
     assert response.next_page_token == "next"
+
+
+def test_a_hit_says_how_well_it_matches_and_when_it_was_observed() -> None:
+    hit = RecallHit(RECORD, 607_927, Instant(4_003))
+    response = recall.recall_response(Page((hit, replace(hit, score=1)), "next"))
+
+    assert [it.score_millionths for it in response.hits] == [607_927, 1]
+    assert response.hits[0].record == memory.record_message(RECORD)
+    assert _unset(response.hits[0]) == set()
+    assert MessageToDict(response.hits[0])["observeTime"] == "1970-01-01T00:00:04.003Z"
+    assert response.next_page_token == "next"
+
+
+def test_a_citation_says_all_that_is_kept_of_it() -> None:
+    response = citations.citations_response(Page((CITATION,), "next"))
+
+    assert _unset(response) == set()
+    assert _unset(response.citations[0]) == set()
+    assert response.citations[0] == citations.citation_response(CITATION).citation
+    assert response.citations[0].cited_by.id == "agent-7"
 
 
 def test_pages_of_proposals_and_records_keep_their_order() -> None:

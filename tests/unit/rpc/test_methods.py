@@ -28,7 +28,8 @@ def test_every_rpc_of_the_contract_has_its_line_and_no_other() -> None:
 def test_reads_are_what_the_semantics_name(method: str) -> None:
     # Semantics §2: Verify*, Get*, List*, …; Stream* are streams; GetKeySet needs no proof; all else mutates.
     name = method.rpartition("/")[2]
-    prefixes = {"Verify": MethodKind.READ, "Get": MethodKind.READ, "List": MethodKind.READ, "Stream": MethodKind.STREAM}
+    prefixes = dict.fromkeys(("Verify", "Get", "List", "Recall", "Export"), MethodKind.READ)
+    prefixes["Stream"] = MethodKind.STREAM
     kinds = [kind for prefix, kind in prefixes.items() if name.startswith(prefix)] or [MethodKind.MUTATION]
 
     assert kind_of(method) is (MethodKind.OPEN if name == "GetKeySet" else kinds[0])

@@ -128,6 +128,34 @@ ListMemoryRecords | memory_namespace: ""                            | MALFORMED 
 ListMemoryRecords | page_size: -1                                   | MALFORMED page_size
 ListMemoryRecords | page_size: 201                                  | LIMIT_EXCEEDED page_size
 ListMemoryRecords | page_token: "%(513)"                           | LIMIT_EXCEEDED page_token
+RecallRecords     | memory_namespace: ""                            | MALFORMED memory_namespace
+RecallRecords     | memory_namespace: "*"                           | MALFORMED memory_namespace
+RecallRecords     | memory_namespace: " "                           | MALFORMED memory_namespace
+RecallRecords     | query: ""                                       | MALFORMED query
+RecallRecords     | query: "a\0b"                                   | MALFORMED query
+RecallRecords     | query: "%(1025)"                                | LIMIT_EXCEEDED query
+RecallRecords     | memory_types: 0                                 | MALFORMED memory_types[1]
+RecallRecords     | memory_types: 99                                | MALFORMED memory_types[1]
+RecallRecords     | provenances: 99                                 | MALFORMED provenances[1]
+RecallRecords     | source_refs: ""                                 | MALFORMED source_refs[1]
+RecallRecords     | subject_refs: "a\0b"                            | MALFORMED subject_refs[1]
+RecallRecords     | created_after_time { nanos: 1 }                 | MALFORMED created_after_time
+RecallRecords     | created_before_time { seconds: 1000 }           | MALFORMED created_before_time
+RecallRecords     | page_size: -1                                   | MALFORMED page_size
+RecallRecords     | page_size: 101                                  | LIMIT_EXCEEDED page_size
+RecallRecords     | page_token: "%(513)"                            | LIMIT_EXCEEDED page_token
+RecallRecords     | at_least_as_fresh_as: "%(513)"                  | LIMIT_EXCEEDED at_least_as_fresh_as
+RegisterCitation  | request_id: ""                                  | MALFORMED request_id
+RegisterCitation  | record_id: "*"                                  | MALFORMED record_id
+RegisterCitation  | citing_kind: ""                                 | MALFORMED citing_kind
+RegisterCitation  | citing_kind: "%(129)"                           | LIMIT_EXCEEDED citing_kind
+RegisterCitation  | citing_ref: ""                                  | MALFORMED citing_ref
+RegisterCitation  | citing_ref: "a\nb"                              | MALFORMED citing_ref
+RegisterCitation  | citing_ref: "%(513)"                            | LIMIT_EXCEEDED citing_ref
+ListCitations     | -content                                        | MALFORMED cited
+ListCitations     | record_id: "*"                                  | MALFORMED record_id
+ListCitations     | content { memory_namespace: "" }                | MALFORMED content.memory_namespace
+ListCitations     | content { content_digest: "sha256:00" }         | MALFORMED content.content_digest
 """
 
 

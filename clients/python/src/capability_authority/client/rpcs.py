@@ -20,7 +20,7 @@ __all__ = ["RPCS", "Rpc", "UnknownRpc", "rpc_named", "rpc_of"]
 
 _SERVICE_FILES: Final = (capability_service_pb2, memory_service_pb2, policy_service_pb2, proposal_service_pb2)
 _WITHOUT_PROOF: Final = frozenset({"GetKeySet"})
-_READ_PREFIXES: Final = ("Verify", "Get", "List")
+_READ_PREFIXES: Final = ("Verify", "Get", "List", "Recall", "Export")
 
 
 class UnknownRpc(LookupError):

@@ -1,6 +1,6 @@
 """What the verbs answer with. Each holds the message it came in, and says in words what people ask of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -246,6 +246,8 @@ class Committed:
     receipt: Receipt
     replayed: bool
     """Whether an earlier attempt with the same key did it."""
+    revision_token: str = field(default="", compare=False)
+    """`recall` takes it as `at_least_as_fresh_as`. It does not expire; another answer may give another one."""
 
     @property
     def receipt_id(self) -> str:
@@ -304,3 +306,67 @@ class MemoryRecord:
     def media_type(self) -> str:
         """Of the content."""
         return self.message.media_type
+
+
+@dataclass(frozen=True, slots=True)
+class RecallHit:
+    """A record that recall found. How well it matches is no measure of how true it is."""
+
+    record: MemoryRecord
+    score: float
+    """From 0 to 1: more for words that occur more often, less for long content; nothing else enters."""
+    observe_time: datetime
+    """When the authority took what the record says, in UTC; it was committed at `record.message.create_time`."""
+
+    @property
+    def record_id(self) -> str:
+        """Of the record."""
+        return self.record.record_id
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One thing that rests on one record."""
+
+    message: memory_service_pb2.Citation
+    """All of it."""
+
+    @property
+    def citation_id(self) -> str:
+        """The id that the authority gave."""
+        return self.message.citation_id
+
+    @property
+    def record_id(self) -> str:
+        """What is cited."""
+        return self.message.record_id
+
+    @property
+    def content_digest(self) -> str:
+        """Of the cited record's content: it is found by this, too, whatever became of the record."""
+        return self.message.content_digest
+
+    @property
+    def receipt_digest(self) -> str:
+        """The statement digest of the cited record's commit receipt."""
+        return self.message.receipt_digest
+
+    @property
+    def cited_by(self) -> Reference:
+        """Who told of it."""
+        return Reference(self.message.cited_by.namespace, self.message.cited_by.id)
+
+    @property
+    def citing_kind(self) -> str:
+        """What kind of thing cites."""
+        return self.message.citing_kind
+
+    @property
+    def citing_ref(self) -> str:
+        """Which one."""
+        return self.message.citing_ref
+
+    @property
+    def create_time(self) -> datetime:
+        """When it was told, in UTC."""
+        return self.message.create_time.ToDatetime(tzinfo=UTC)

@@ -4,9 +4,10 @@ from typing import Literal, Protocol, TypeAlias
 
 from google.protobuf.descriptor import EnumDescriptor
 
-__all__ = ["MemoryType", "ProposalState", "ReviewVerdict", "Visibility", "name_of", "word_of"]
+__all__ = ["MemoryType", "ProposalState", "Provenance", "ReviewVerdict", "Visibility", "name_of", "word_of"]
 
 MemoryType: TypeAlias = Literal["durable_fact", "preference", "procedure", "snapshot", "critique"]
+Provenance: TypeAlias = Literal["system_observation", "tool_result", "user_claim", "agent_output", "unknown"]
 Visibility: TypeAlias = Literal["private", "channel", "team", "workspace"]
 ProposalState: TypeAlias = Literal[
     "proposed", "validating", "validated", "rejected", "changes_requested", "approved", "superseded", "committed"

@@ -102,6 +102,9 @@ class CapabilityAuthority(Delegate):
     get_record = waiting(Async.get_record)
     revoke_record = waiting(Async.revoke_record)
     list_records = iterating(Async.list_records)
+    recall = iterating(Async.recall)
+    cite = waiting(Async.cite)
+    citations = iterating(Async.citations)
 
     def commit_stream(
         self,

@@ -362,9 +362,14 @@ class CommitValidatedResponse(_message.Message):
     RECORD_ID_FIELD_NUMBER: _builtins.int
     REPLAYED_FIELD_NUMBER: _builtins.int
     ATTESTATION_FIELD_NUMBER: _builtins.int
+    REVISION_TOKEN_FIELD_NUMBER: _builtins.int
     receipt_id: _builtins.str
     record_id: _builtins.str
     replayed: _builtins.bool
+    revision_token: _builtins.str
+    """RecallRecords takes it as `at_least_as_fresh_as`. It does not expire; another answer for the same commit may have
+    another, which is worth the same.
+    """
     @_builtins.property
     def receipt(self) -> _statements_pb2.SignedStatement:
         """The exact bytes of the first success, always."""
@@ -381,10 +386,11 @@ class CommitValidatedResponse(_message.Message):
         record_id: _builtins.str = ...,
         replayed: _builtins.bool = ...,
         attestation: _statements_pb2.SignedStatement | None = ...,
+        revision_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "receipt", b"receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "receipt", b"receipt", "receipt_id", b"receipt_id", "record_id", b"record_id", "replayed", b"replayed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "receipt", b"receipt", "receipt_id", b"receipt_id", "record_id", b"record_id", "replayed", b"replayed", "revision_token", b"revision_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -9,6 +9,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -19,6 +20,40 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _RecordState:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RecordStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RecordState.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    RECORD_STATE_UNSPECIFIED: _RecordState.ValueType  # 0
+    RECORD_STATE_LIVE: _RecordState.ValueType  # 1
+    """Visible to new reads."""
+    RECORD_STATE_NOT_YET_VALID: _RecordState.ValueType  # 2
+    """Its validity has not begun."""
+    RECORD_STATE_EXPIRED: _RecordState.ValueType  # 3
+    """Its validity, or its life, has ended."""
+    RECORD_STATE_SUPERSEDED: _RecordState.ValueType  # 4
+    """A correction of it was committed."""
+    RECORD_STATE_REVOKED: _RecordState.ValueType  # 5
+    """Its content was revoked after it had been allowed."""
+
+class RecordState(_RecordState, metaclass=_RecordStateEnumTypeWrapper):
+    """Where a record stands at the time of the answer."""
+
+RECORD_STATE_UNSPECIFIED: RecordState.ValueType  # 0
+RECORD_STATE_LIVE: RecordState.ValueType  # 1
+"""Visible to new reads."""
+RECORD_STATE_NOT_YET_VALID: RecordState.ValueType  # 2
+"""Its validity has not begun."""
+RECORD_STATE_EXPIRED: RecordState.ValueType  # 3
+"""Its validity, or its life, has ended."""
+RECORD_STATE_SUPERSEDED: RecordState.ValueType  # 4
+"""A correction of it was committed."""
+RECORD_STATE_REVOKED: RecordState.ValueType  # 5
+"""Its content was revoked after it had been allowed."""
+Global___RecordState: _TypeAlias = RecordState  # noqa: Y015
 
 @_typing.final
 class MemoryRecord(_message.Message):
@@ -250,3 +285,306 @@ class RevokeRecordResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RevokeRecordResponse: _TypeAlias = RevokeRecordResponse  # noqa: Y015
+
+@_typing.final
+class RecallRecordsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_NAMESPACE_FIELD_NUMBER: _builtins.int
+    QUERY_FIELD_NUMBER: _builtins.int
+    MEMORY_TYPES_FIELD_NUMBER: _builtins.int
+    PROVENANCES_FIELD_NUMBER: _builtins.int
+    SOURCE_REFS_FIELD_NUMBER: _builtins.int
+    SUBJECT_REFS_FIELD_NUMBER: _builtins.int
+    CREATED_AFTER_TIME_FIELD_NUMBER: _builtins.int
+    CREATED_BEFORE_TIME_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AT_LEAST_AS_FRESH_AS_FIELD_NUMBER: _builtins.int
+    memory_namespace: _builtins.str
+    query: _builtins.str
+    """1 to 1,024 bytes. All words are wanted; `or` between two wants either, "quotes" want a phrase, a minus sign before
+    a word excludes it. A query without any word finds nothing.
+    """
+    page_size: _builtins.int
+    """20 when 0, at most 100; a page may be shorter so that the answer stays below 1 MiB."""
+    page_token: _builtins.str
+    """The `next_page_token` of the page before, with the same query and filters."""
+    at_least_as_fresh_as: _builtins.str
+    """A `revision_token`: the answer then knows at least what had been written when it was given, or is refused with
+    DEPENDENCY_UNAVAILABLE, to be asked for again.
+    """
+    @_builtins.property
+    def memory_types(self) -> _containers.RepeatedScalarFieldContainer[_types_pb2.MemoryType.ValueType]:
+        """Each filter that is not empty narrows the hits to records with at least one of its values, at most 64; all filters
+        hold together. None can show a record that the caller may not see.
+        """
+
+    @_builtins.property
+    def provenances(self) -> _containers.RepeatedScalarFieldContainer[_types_pb2.Provenance.ValueType]: ...
+    @_builtins.property
+    def source_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def subject_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def created_after_time(self) -> _timestamp_pb2.Timestamp:
+        """Created then or later."""
+
+    @_builtins.property
+    def created_before_time(self) -> _timestamp_pb2.Timestamp:
+        """Created earlier."""
+
+    def __init__(
+        self,
+        *,
+        memory_namespace: _builtins.str = ...,
+        query: _builtins.str = ...,
+        memory_types: _abc.Iterable[_types_pb2.MemoryType.ValueType] | None = ...,
+        provenances: _abc.Iterable[_types_pb2.Provenance.ValueType] | None = ...,
+        source_refs: _abc.Iterable[_builtins.str] | None = ...,
+        subject_refs: _abc.Iterable[_builtins.str] | None = ...,
+        created_after_time: _timestamp_pb2.Timestamp | None = ...,
+        created_before_time: _timestamp_pb2.Timestamp | None = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+        at_least_as_fresh_as: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_after_time", b"created_after_time", "created_before_time", b"created_before_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_least_as_fresh_as", b"at_least_as_fresh_as", "created_after_time", b"created_after_time", "created_before_time", b"created_before_time", "memory_namespace", b"memory_namespace", "memory_types", b"memory_types", "page_size", b"page_size", "page_token", b"page_token", "provenances", b"provenances", "query", b"query", "source_refs", b"source_refs", "subject_refs", b"subject_refs"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecallRecordsRequest: _TypeAlias = RecallRecordsRequest  # noqa: Y015
+
+@_typing.final
+class RecallRecordsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Hit(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        RECORD_FIELD_NUMBER: _builtins.int
+        SCORE_MILLIONTHS_FIELD_NUMBER: _builtins.int
+        OBSERVE_TIME_FIELD_NUMBER: _builtins.int
+        STATE_FIELD_NUMBER: _builtins.int
+        score_millionths: _builtins.int
+        """How well it matches, 0 to 1,000,000: the order of the hits, and no measure of truth."""
+        state: Global___RecordState.ValueType
+        """LIVE: what is not is left out."""
+        @_builtins.property
+        def record(self) -> Global___MemoryRecord: ...
+        @_builtins.property
+        def observe_time(self) -> _timestamp_pb2.Timestamp:
+            """When the authority took what the record says; `create_time` is when it was committed."""
+
+        def __init__(
+            self,
+            *,
+            record: Global___MemoryRecord | None = ...,
+            score_millionths: _builtins.int = ...,
+            observe_time: _timestamp_pb2.Timestamp | None = ...,
+            state: Global___RecordState.ValueType = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["observe_time", b"observe_time", "record", b"record"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["observe_time", b"observe_time", "record", b"record", "score_millionths", b"score_millionths", "state", b"state"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    HITS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    @_builtins.property
+    def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecallRecordsResponse.Hit]: ...
+    def __init__(
+        self,
+        *,
+        hits: _abc.Iterable[Global___RecallRecordsResponse.Hit] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecallRecordsResponse: _TypeAlias = RecallRecordsResponse  # noqa: Y015
+
+@_typing.final
+class Citation(_message.Message):
+    """One thing that rests on one record."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CITATION_ID_FIELD_NUMBER: _builtins.int
+    RECORD_ID_FIELD_NUMBER: _builtins.int
+    MEMORY_NAMESPACE_FIELD_NUMBER: _builtins.int
+    CONTENT_DIGEST_FIELD_NUMBER: _builtins.int
+    RECEIPT_DIGEST_FIELD_NUMBER: _builtins.int
+    CITED_BY_FIELD_NUMBER: _builtins.int
+    CITING_KIND_FIELD_NUMBER: _builtins.int
+    CITING_REF_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    citation_id: _builtins.str
+    record_id: _builtins.str
+    memory_namespace: _builtins.str
+    content_digest: _builtins.str
+    """Of the record's content."""
+    receipt_digest: _builtins.str
+    """The statement digest of the record's commit receipt."""
+    citing_kind: _builtins.str
+    """What kind of thing cites, and which one: the citer's words."""
+    citing_ref: _builtins.str
+    @_builtins.property
+    def cited_by(self) -> _types_pb2.PrincipalRef: ...
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        citation_id: _builtins.str = ...,
+        record_id: _builtins.str = ...,
+        memory_namespace: _builtins.str = ...,
+        content_digest: _builtins.str = ...,
+        receipt_digest: _builtins.str = ...,
+        cited_by: _types_pb2.PrincipalRef | None = ...,
+        citing_kind: _builtins.str = ...,
+        citing_ref: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cited_by", b"cited_by", "create_time", b"create_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation_id", b"citation_id", "cited_by", b"cited_by", "citing_kind", b"citing_kind", "citing_ref", b"citing_ref", "content_digest", b"content_digest", "create_time", b"create_time", "memory_namespace", b"memory_namespace", "receipt_digest", b"receipt_digest", "record_id", b"record_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Citation: _TypeAlias = Citation  # noqa: Y015
+
+@_typing.final
+class RegisterCitationRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    RECORD_ID_FIELD_NUMBER: _builtins.int
+    CITING_KIND_FIELD_NUMBER: _builtins.int
+    CITING_REF_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    record_id: _builtins.str
+    citing_kind: _builtins.str
+    """A word such as "answer" or "plan": an id of at most 128 bytes."""
+    citing_ref: _builtins.str
+    """Printable, 1 to 512 bytes."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        record_id: _builtins.str = ...,
+        citing_kind: _builtins.str = ...,
+        citing_ref: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citing_kind", b"citing_kind", "citing_ref", b"citing_ref", "record_id", b"record_id", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RegisterCitationRequest: _TypeAlias = RegisterCitationRequest  # noqa: Y015
+
+@_typing.final
+class RegisterCitationResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CITATION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def citation(self) -> Global___Citation: ...
+    def __init__(
+        self,
+        *,
+        citation: Global___Citation | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citation", b"citation"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RegisterCitationResponse: _TypeAlias = RegisterCitationResponse  # noqa: Y015
+
+@_typing.final
+class ListCitationsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Content(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        MEMORY_NAMESPACE_FIELD_NUMBER: _builtins.int
+        CONTENT_DIGEST_FIELD_NUMBER: _builtins.int
+        memory_namespace: _builtins.str
+        content_digest: _builtins.str
+        def __init__(
+            self,
+            *,
+            memory_namespace: _builtins.str = ...,
+            content_digest: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["content_digest", b"content_digest", "memory_namespace", b"memory_namespace"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    RECORD_ID_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    record_id: _builtins.str
+    page_size: _builtins.int
+    """50 when 0, at most 200."""
+    page_token: _builtins.str
+    @_builtins.property
+    def content(self) -> Global___ListCitationsRequest.Content:
+        """Every record of the memory namespace with this content."""
+
+    def __init__(
+        self,
+        *,
+        record_id: _builtins.str = ...,
+        content: Global___ListCitationsRequest.Content | None = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cited", b"cited", "content", b"content", "record_id", b"record_id"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cited", b"cited", "content", b"content", "page_size", b"page_size", "page_token", b"page_token", "record_id", b"record_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_cited: _TypeAlias = _typing.Literal["record_id", "content"]  # noqa: Y015
+    _WhichOneofArgType_cited: _TypeAlias = _typing.Literal["cited", b"cited"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_cited) -> _WhichOneofReturnType_cited | None: ...
+
+Global___ListCitationsRequest: _TypeAlias = ListCitationsRequest  # noqa: Y015
+
+@_typing.final
+class ListCitationsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CITATIONS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    @_builtins.property
+    def citations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Citation]: ...
+    def __init__(
+        self,
+        *,
+        citations: _abc.Iterable[Global___Citation] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citations", b"citations", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListCitationsResponse: _TypeAlias = ListCitationsResponse  # noqa: Y015

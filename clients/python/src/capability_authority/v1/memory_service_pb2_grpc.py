@@ -50,6 +50,21 @@ class MemoryServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordResponse.FromString,
                 _registered_method=True)
+        self.RecallRecords = channel.unary_unary(
+                '/capability_authority.v1.MemoryService/RecallRecords',
+                request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsResponse.FromString,
+                _registered_method=True)
+        self.RegisterCitation = channel.unary_unary(
+                '/capability_authority.v1.MemoryService/RegisterCitation',
+                request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationResponse.FromString,
+                _registered_method=True)
+        self.ListCitations = channel.unary_unary(
+                '/capability_authority.v1.MemoryService/ListCitations',
+                request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.ListCitationsRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.ListCitationsResponse.FromString,
+                _registered_method=True)
 
 
 class MemoryServiceServicer:
@@ -82,6 +97,40 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RecallRecords(self, request, context):
+        """Finds records by keywords, the best match first. A record is matched by the words of its content: the text of
+        text/plain, the strings and, with a tenth of their weight, the field names of JSON; the first 65,536 characters of
+        them. Words are compared as they stand but for upper and lower case: nothing is stemmed, no word is left out.
+
+        The score is PostgreSQL's ts_rank: it grows with how often the words occur, and falls with the logarithm of the
+        content's length. Of equal scores the newer record comes first, then the greater record id. Nothing else enters:
+        neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
+
+        Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RegisterCitation(self, request, context):
+        """Keeps that something rests on a record, so that it is found when the record is revoked. The same thing cites a
+        record once: told again, the first citation is answered.
+
+        Caller: a principal with the right `read` to whom the record is visible.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListCitations(self, request, context):
+        """What cites a record or a content, in the order in which it was told. Also of what is revoked, superseded or expired.
+
+        Caller: a principal with the right `read`; citations of what others may not see are left out.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MemoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -99,6 +148,21 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.RevokeRecord,
                     request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordResponse.SerializeToString,
+            ),
+            'RecallRecords': grpc.unary_unary_rpc_method_handler(
+                    servicer.RecallRecords,
+                    request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsResponse.SerializeToString,
+            ),
+            'RegisterCitation': grpc.unary_unary_rpc_method_handler(
+                    servicer.RegisterCitation,
+                    request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationResponse.SerializeToString,
+            ),
+            'ListCitations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListCitations,
+                    request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.ListCitationsRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.ListCitationsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -183,6 +247,87 @@ class MemoryService:
             '/capability_authority.v1.MemoryService/RevokeRecord',
             capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordRequest.SerializeToString,
             capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RecallRecords(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.MemoryService/RecallRecords',
+            capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsRequest.SerializeToString,
+            capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RegisterCitation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.MemoryService/RegisterCitation',
+            capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationRequest.SerializeToString,
+            capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListCitations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.MemoryService/ListCitations',
+            capability__authority_dot_v1_dot_memory__service__pb2.ListCitationsRequest.SerializeToString,
+            capability__authority_dot_v1_dot_memory__service__pb2.ListCitationsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -45,6 +45,28 @@ class MemoryServiceStub:
     of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
     answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
     """
+    RecallRecords: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.RecallRecordsRequest, _memory_service_pb2.RecallRecordsResponse]
+    """Finds records by keywords, the best match first. A record is matched by the words of its content: the text of
+    text/plain, the strings and, with a tenth of their weight, the field names of JSON; the first 65,536 characters of
+    them. Words are compared as they stand but for upper and lower case: nothing is stemmed, no word is left out.
+
+    The score is PostgreSQL's ts_rank: it grows with how often the words occur, and falls with the logarithm of the
+    content's length. Of equal scores the newer record comes first, then the greater record id. Nothing else enters:
+    neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
+
+    Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+    """
+    RegisterCitation: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.RegisterCitationRequest, _memory_service_pb2.RegisterCitationResponse]
+    """Keeps that something rests on a record, so that it is found when the record is revoked. The same thing cites a
+    record once: told again, the first citation is answered.
+
+    Caller: a principal with the right `read` to whom the record is visible.
+    """
+    ListCitations: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ListCitationsRequest, _memory_service_pb2.ListCitationsResponse]
+    """What cites a record or a content, in the order in which it was told. Also of what is revoked, superseded or expired.
+
+    Caller: a principal with the right `read`; citations of what others may not see are left out.
+    """
 
 @_typing.type_check_only
 class MemoryServiceAsyncStub(MemoryServiceStub):
@@ -62,6 +84,28 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
     of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
     answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
+    """
+    RecallRecords: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.RecallRecordsRequest, _memory_service_pb2.RecallRecordsResponse]  # type: ignore[assignment]
+    """Finds records by keywords, the best match first. A record is matched by the words of its content: the text of
+    text/plain, the strings and, with a tenth of their weight, the field names of JSON; the first 65,536 characters of
+    them. Words are compared as they stand but for upper and lower case: nothing is stemmed, no word is left out.
+
+    The score is PostgreSQL's ts_rank: it grows with how often the words occur, and falls with the logarithm of the
+    content's length. Of equal scores the newer record comes first, then the greater record id. Nothing else enters:
+    neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
+
+    Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+    """
+    RegisterCitation: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.RegisterCitationRequest, _memory_service_pb2.RegisterCitationResponse]  # type: ignore[assignment]
+    """Keeps that something rests on a record, so that it is found when the record is revoked. The same thing cites a
+    record once: told again, the first citation is answered.
+
+    Caller: a principal with the right `read` to whom the record is visible.
+    """
+    ListCitations: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ListCitationsRequest, _memory_service_pb2.ListCitationsResponse]  # type: ignore[assignment]
+    """What cites a record or a content, in the order in which it was told. Also of what is revoked, superseded or expired.
+
+    Caller: a principal with the right `read`; citations of what others may not see are left out.
     """
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -95,6 +139,46 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
         of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
         answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
+        """
+
+    @_abc_1.abstractmethod
+    def RecallRecords(
+        self,
+        request: _memory_service_pb2.RecallRecordsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_service_pb2.RecallRecordsResponse, _abc.Awaitable[_memory_service_pb2.RecallRecordsResponse]]:
+        """Finds records by keywords, the best match first. A record is matched by the words of its content: the text of
+        text/plain, the strings and, with a tenth of their weight, the field names of JSON; the first 65,536 characters of
+        them. Words are compared as they stand but for upper and lower case: nothing is stemmed, no word is left out.
+
+        The score is PostgreSQL's ts_rank: it grows with how often the words occur, and falls with the logarithm of the
+        content's length. Of equal scores the newer record comes first, then the greater record id. Nothing else enters:
+        neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
+
+        Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+        """
+
+    @_abc_1.abstractmethod
+    def RegisterCitation(
+        self,
+        request: _memory_service_pb2.RegisterCitationRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_service_pb2.RegisterCitationResponse, _abc.Awaitable[_memory_service_pb2.RegisterCitationResponse]]:
+        """Keeps that something rests on a record, so that it is found when the record is revoked. The same thing cites a
+        record once: told again, the first citation is answered.
+
+        Caller: a principal with the right `read` to whom the record is visible.
+        """
+
+    @_abc_1.abstractmethod
+    def ListCitations(
+        self,
+        request: _memory_service_pb2.ListCitationsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_service_pb2.ListCitationsResponse, _abc.Awaitable[_memory_service_pb2.ListCitationsResponse]]:
+        """What cites a record or a content, in the order in which it was told. Also of what is revoked, superseded or expired.
+
+        Caller: a principal with the right `read`; citations of what others may not see are left out.
         """
 
 def add_MemoryServiceServicer_to_server(servicer: MemoryServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

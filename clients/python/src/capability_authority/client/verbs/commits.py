@@ -213,13 +213,13 @@ class CommitVerbs(Connection):
     ) -> Committed:
         """The result, once its receipt is believed; raises `ReceiptRejected`."""
         if not verify:
-            return Committed(_receipt(response, None), response.replayed)
+            return Committed(_receipt(response, None), response.replayed, response.revision_token)
         expected = {
             "commit_idempotency_key": prepared.idempotency_key,
             "request_fingerprint": prepared.fingerprint,
         }
         says = await self._believed(call, response, expected, prepared.content, arrived=arrived, **options)
-        return Committed(_receipt(response, says), response.replayed)
+        return Committed(_receipt(response, says), response.replayed, response.revision_token)
 
     async def _believed(
         self,

@@ -1,15 +1,21 @@
-"""Verbs of MemoryService: read what was learned, and withdraw it."""
+"""Verbs of MemoryService: read what was learned, find it, cite it, and withdraw it."""
 
-from collections.abc import AsyncIterator
-from datetime import UTC
-from typing import Unpack
+from collections.abc import AsyncIterator, Iterable
+from datetime import UTC, datetime
+from typing import Final, Unpack
 
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
-from capability_authority.client.values import Committed, MemoryRecord, RecordRevocation
+from capability_authority.client.times import time_message
+from capability_authority.client.values import Citation, Committed, MemoryRecord, RecallHit, RecordRevocation
+from capability_authority.client.words import MemoryType, Provenance, name_of
 from capability_authority.v1 import memory_service_pb2 as pb
+from capability_authority.v1 import types_pb2
 
 __all__ = ["MemoryVerbs"]
+
+_RECALL_SIZE: Final = 100
+"""Hits of one answer, at most."""
 
 
 class MemoryVerbs(Connection):
@@ -57,3 +63,105 @@ class MemoryVerbs(Connection):
         request = pb.RevokeRecordRequest(request_id=request_id, record_id=record_id, note=note)
         response = await self._send(request, pb.RevokeRecordResponse, **options)
         return RecordRevocation(response.revoke_time.ToDatetime(tzinfo=UTC), response.sequence, response.replayed)
+
+    async def recall(  # noqa: PLR0913  # every filter by its name
+        self,
+        query: str,
+        *,
+        memory_namespace: str,
+        limit: int = 20,
+        memory_types: Iterable[MemoryType] = (),
+        provenances: Iterable[Provenance] = (),
+        source_refs: Iterable[str] = (),
+        subject_refs: Iterable[str] = (),
+        created_after_time: datetime | None = None,
+        created_before_time: datetime | None = None,
+        at_least_as_fresh_as: str = "",
+        **options: Unpack[CallOptions],
+    ) -> AsyncIterator[RecallHit]:
+        """Find records by the words of their content, the best match first, `limit` of them at most.
+
+        All words of the query are wanted, `or` between two wants either, "quotes" want a phrase, a minus sign before a
+        word excludes it. Every filter that is given narrows, and all hold together; of the values of one filter a
+        record has at least one. Long answers come page by page, each page a call of its own.
+
+        `at_least_as_fresh_as` is the `revision_token` of a commit or a revocation: what was written by then is known to
+        the answer. A replica that lags is asked again until it does, within `timeout`.
+
+        Raises `AuthorityError`: `Malformed`, `NotAllowed` without the right `read`, `Unavailable`.
+        """
+        request = pb.RecallRecordsRequest(
+            memory_namespace=memory_namespace,
+            query=query,
+            memory_types=[types_pb2.MemoryType.Value(name_of(types_pb2.MemoryType, word)) for word in memory_types],
+            provenances=[types_pb2.Provenance.Value(name_of(types_pb2.Provenance, word)) for word in provenances],
+            source_refs=source_refs,
+            subject_refs=subject_refs,
+            created_after_time=time_message(created_after_time),
+            created_before_time=time_message(created_before_time),
+            at_least_as_fresh_as=at_least_as_fresh_as,
+        )
+        while limit > 0:
+            request.page_size = min(limit, _RECALL_SIZE)
+            response = await self._send(request, pb.RecallRecordsResponse, **options)
+            for hit in response.hits:
+                yield _recall_hit(hit)
+            limit -= len(response.hits)
+            if not response.next_page_token:
+                return
+            request.page_token = response.next_page_token
+
+    async def cite(
+        self,
+        record_id: str,
+        *,
+        citing_kind: str,
+        citing_ref: str,
+        request_id: str = "",
+        **options: Unpack[CallOptions],
+    ) -> Citation:
+        """Say that something of yours rests on a record: it is found when the record is revoked.
+
+        `citing_kind` is a word such as "answer"; `citing_ref` says which one, in at most 512 bytes. The same thing
+        cites a record once: told again, the first citation is returned.
+
+        Raises `AuthorityError`, `NotFound` when the record is absent or not visible to the caller.
+        """
+        request = pb.RegisterCitationRequest(
+            request_id=request_id, record_id=record_id, citing_kind=citing_kind, citing_ref=citing_ref
+        )
+        return Citation((await self._send(request, pb.RegisterCitationResponse, **options)).citation)
+
+    async def citations(
+        self,
+        *,
+        record_id: str = "",
+        memory_namespace: str = "",
+        content_digest: str = "",
+        page_size: int = 0,
+        **options: Unpack[CallOptions],
+    ) -> AsyncIterator[Citation]:
+        """What cites a record or, with `memory_namespace` and `content_digest`, every record with this content.
+
+        In the order in which it was told, page after page, also of what is revoked since. A page has 50 when
+        `page_size` is 0, 200 at most. Raises `ValueError` unless exactly one of the two is named, and `AuthorityError`.
+        """
+        if bool(record_id) == bool(content_digest):
+            raise ValueError("name either record_id, or content_digest with its memory_namespace")
+        request = pb.ListCitationsRequest(page_size=page_size)
+        if record_id:
+            request.record_id = record_id
+        else:
+            request.content.memory_namespace, request.content.content_digest = memory_namespace, content_digest
+        while True:
+            response = await self._send(request, pb.ListCitationsResponse, **options)
+            for citation in response.citations:
+                yield Citation(citation)
+            if not response.next_page_token:
+                return
+            request.page_token = response.next_page_token
+
+
+def _recall_hit(hit: pb.RecallRecordsResponse.Hit) -> RecallHit:
+    observe_time = hit.observe_time.ToDatetime(tzinfo=UTC)
+    return RecallHit(MemoryRecord(hit.record), hit.score_millionths / 1_000_000, observe_time)

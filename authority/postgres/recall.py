@@ -1,0 +1,70 @@
+"""Finds learned memory by keywords: PostgreSQL's full text search, filtered before it ranks (semantics §8)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from authority.domain import limits
+from authority.domain.freshness import Freshness
+from authority.domain.reasons import Reason
+from authority.domain.recall import RecallAnswer, RecallHit, RecallPosition, RecallQuery
+from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+from authority.postgres import rows
+from authority.postgres.connections import Database
+from authority.postgres.sql import query as statement
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresRecall:
+    """Implements `ports.Recall`."""
+
+    database: Database
+
+    async def search(
+        self,
+        tenant: TenantRef,
+        query: RecallQuery,
+        *,
+        reader: PrincipalRef,
+        after: RecallPosition | None,
+        size: int,
+        fresh: Freshness | None,
+        now: Instant,
+    ) -> RecallAnswer | Refusal:
+        """The hits after `after`, in one statement: one snapshot answers for freshness, visibility and rank."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            found = await connection.fetch(
+                statement("recall_page"),
+                str(tenant),
+                query.memory_namespace,
+                str(reader),
+                now,
+                query.text,
+                _words(query.memory_types),
+                _words(query.provenances),
+                list(query.source_refs) or None,
+                list(query.subject_refs) or None,
+                query.created_after_time,
+                query.created_before_time,
+                size,
+                after.score if after else None,
+                after.create_time if after else None,
+                after.record_id if after else None,
+                fresh.receipt_id if fresh else None,
+                fresh.tombstone_sequence if fresh else None,
+                limits.PAGE_BYTES,
+            )
+        if not found[0]["is_fresh"]:
+            return Refusal(Reason.DEPENDENCY_UNAVAILABLE)
+        hits = tuple(_hit(row) for row in found if row["record_id"] is not None)
+        return RecallAnswer(hits, is_last=not found[0]["has_more"])
+
+
+def _hit(row: rows.Row) -> RecallHit:
+    return RecallHit(rows.memory_record(row), row["score"], row["observe_time"])
+
+
+def _words(members: Iterable[Enum]) -> list[str] | None:
+    """The members as they are stored; None for none, which filters nothing."""
+    return [member.value for member in members] or None
