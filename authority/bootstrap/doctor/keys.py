@@ -10,7 +10,8 @@ from authority.config_reading import OTHERS
 from authority.domain.statement import IssuerKey, KeyState
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import KeyRing
-from authority.signing.page_tokens import SECRET_BYTES, SECRET_FILE
+from authority.signing.page_tokens import SECRET_FILE
+from authority.signing.sealed_text import SECRET_BYTES
 from authority.signing.secret_file import SecretRefused, read_secret
 
 _FOLDER: Final = "key folder"
