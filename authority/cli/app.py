@@ -23,6 +23,7 @@ from authority.cli import (
     policies,
     principals,
     serve,
+    tenants,
 )
 from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
 from authority.cli.failures import explain as explain_failure
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("migrate")(migrate.migrate)
+app.add_typer(tenants.app, name="tenants")
 app.add_typer(principals.app, name="principals")
 app.add_typer(namespaces.app, name="namespaces")
 app.add_typer(policies.app, name="policies")

@@ -14,6 +14,7 @@ from tests.unit.cli.running import ran
 COMMANDS = {
     "serve", "demo", "migrate", "principals", "namespaces", "policies", "keys", "call", "inspect", "config", "explain",
     "doctor", "health",
+    "tenants", "tenants add",
     "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
     "policies check", "policies load", "policies list", "policies activate", "keys list", "keys rotate", "keys revoke",
 }  # fmt: skip
