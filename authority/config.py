@@ -148,6 +148,21 @@ class Settings(OperatorSettings):
     drain_s: float = Field(10.0, ge=0, le=300)
     """How long running calls may take to end after SIGTERM."""
 
+    event_stream: str = Field("authority:events", min_length=1, max_length=256)
+    """The Redis stream that events are delivered to; `{tenant}` in it makes one for each tenant."""
+    event_stream_length: int = Field(100_000, ge=1_000)
+    """About how many events a stream keeps; the oldest go when more come, read or not."""
+    relay_batch: int = Field(100, ge=1, le=1_000)
+    """Events that the relay delivers together."""
+    relay_lease_s: float = Field(15.0, ge=1, le=600)
+    """So long events wait that a relay had in hand when it died."""
+    relay_poll_s: float = Field(1.0, gt=0, le=60)
+    """How often the relay looks for events when no notification wakes it."""
+    relay_attempts: int = Field(10, ge=1, le=100)
+    """How often an event may be refused before it is parked."""
+    outbox_keep_s: float = Field(7 * 86_400.0, ge=0)
+    """How long delivered events stay in the database."""
+
     log_format: Literal["console", "json"] = "console"
     """How logs are written to standard error."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"

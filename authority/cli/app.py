@@ -20,8 +20,10 @@ from authority.cli import (
     keys,
     migrate,
     namespaces,
+    outbox,
     policies,
     principals,
+    relay,
     serve,
     tenants,
 )
@@ -50,6 +52,8 @@ app.add_typer(policies.app, name="policies")
 app.add_typer(keys.app, name="keys")
 app.command("call")(call.call)
 app.command("inspect")(inspect.inspect)
+app.command("relay")(relay.relay)
+app.add_typer(outbox.app, name="outbox")
 app.command("config")(config.config)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)

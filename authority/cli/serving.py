@@ -16,6 +16,7 @@ import uvloop
 from authority.bootstrap.embedded import furnish
 from authority.bootstrap.faults import naming
 from authority.bootstrap.operator import open_operator
+from authority.bootstrap.relay import relaying
 from authority.bootstrap.service import Service, open_service
 from authority.cli.demo_tenants import DemoTenants
 from authority.cli.endpoint import Endpoint, endpoint_of, published
@@ -74,7 +75,8 @@ async def _serve(
             endpoint = endpoint_of(settings, service.port)
             if data:
                 await settle_in(settings, data, endpoint, policy_version)
-            async with running(service, stop):
+            # An authority that is whole on one machine delivers its events, too.
+            async with relaying(settings) if data else contextlib.nullcontext(), running(service, stop):
                 with published(data, endpoint) if data else contextlib.nullcontext():
                     announce(endpoint, ())
                     await stop.wait()

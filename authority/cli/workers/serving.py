@@ -15,6 +15,7 @@ import uvloop
 from authority.bootstrap.connections import connections_missing, shared_out
 from authority.bootstrap.embedded import furnish
 from authority.bootstrap.faults import naming
+from authority.bootstrap.relay import relaying
 from authority.cli.endpoint import endpoint_of, published
 from authority.cli.failures import Misused
 from authority.cli.serving import Announce, Tell, asked_to_stop, settle_in
@@ -55,9 +56,11 @@ async def _serve(
             async with crew_of(settings.model_copy(update={"listen": endpoint.target})) as crew:
                 if not await _started(crew, stop):
                     return
-                with published(data, endpoint) if data else contextlib.nullcontext():
-                    announce(endpoint, crew.pids)
-                    await _keep_going(crew, stop, replace)
+                # One relay is enough, and the parent outlives every worker.
+                async with relaying(settings) if data else contextlib.nullcontext():
+                    with published(data, endpoint) if data else contextlib.nullcontext():
+                        announce(endpoint, crew.pids)
+                        await _keep_going(crew, stop, replace)
 
 
 async def _look_at_connections(settings: Settings) -> None:
