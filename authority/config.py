@@ -98,7 +98,7 @@ class Settings(OperatorSettings):
     model_config = SettingsConfigDict(extra="forbid")
 
     database_url: SecretStr
-    """`postgresql://` URL of a login that may take on the service's four roles (authority_service)."""
+    """`postgresql://` URL of a login that may take on the service's roles (authority_service)."""
     redis_url: SecretStr
     """`redis://`, `rediss://` or `unix://` URL."""
 
