@@ -33,6 +33,13 @@ MOST_WORKERS: Final = 64
 """Processes that one command serves by."""
 
 
+def is_tcp_address(text: str) -> bool:
+    """Whether it is HOST:PORT."""
+    # gRPC itself would take port 99999 for 34463.
+    host, _, port = text.rpartition(":")
+    return bool(host and re.fullmatch("[0-9]{1,5}", port) and int(port) <= _PORT)
+
+
 class OperatorSettings(BaseSettings):
     """The few settings that an operator's command needs: it runs also where the service does not."""
 
@@ -68,9 +75,7 @@ class OperatorSettings(BaseSettings):
     @field_validator("listen")
     @classmethod
     def _is_address(cls, address: str) -> str:
-        # gRPC itself would take port 99999 for 34463.
-        host, _, port = address.rpartition(":")
-        if not address.startswith("unix:") and not (host and re.fullmatch("[0-9]{1,5}", port) and int(port) <= _PORT):
+        if not address.startswith("unix:") and not is_tcp_address(address):
             raise ValueError(f"must be HOST:PORT, with a port of at most {_PORT}, or unix:PATH")
         return address
 
@@ -98,7 +103,7 @@ class Settings(OperatorSettings):
     model_config = SettingsConfigDict(extra="forbid")
 
     database_url: SecretStr
-    """`postgresql://` URL of a login that may take on the service's roles (authority_service)."""
+    """`postgresql://` URL of a login that may take on the service's four roles (authority_service)."""
     redis_url: SecretStr
     """`redis://`, `rediss://` or `unix://` URL."""
 
@@ -148,20 +153,31 @@ class Settings(OperatorSettings):
     drain_s: float = Field(10.0, ge=0, le=300)
     """How long running calls may take to end after SIGTERM."""
 
-    event_stream: str = Field("authority:events", min_length=1, max_length=256)
-    """The Redis stream that events are delivered to; `{tenant}` in it makes one for each tenant."""
-    event_stream_length: int = Field(100_000, ge=1_000)
-    """About how many events a stream keeps; the oldest go when more come, read or not."""
-    relay_batch: int = Field(100, ge=1, le=1_000)
-    """Events that the relay delivers together."""
-    relay_lease_s: float = Field(15.0, ge=1, le=600)
-    """So long events wait that a relay had in hand when it died."""
-    relay_poll_s: float = Field(1.0, gt=0, le=60)
-    """How often the relay looks for events when no notification wakes it."""
-    relay_attempts: int = Field(10, ge=1, le=100)
-    """How often an event may be refused before it is parked."""
-    outbox_keep_s: float = Field(7 * 86_400.0, ge=0)
-    """How long delivered events stay in the database."""
+    metrics_listen: str | None = None
+    """`host:port` where Prometheus may ask for metrics, over plain HTTP; port 0 takes a free one. They name no tenant.
+
+    Nowhere when not set, but for an embedded authority, which shows them on a free port of 127.0.0.1. Several workers
+    have one address, their parent's, and a label `worker`.
+    """
+    otlp_endpoint: str | None = None
+    """`http://` or `https://` URL of a collector that takes spans and metrics by OTLP over gRPC, such as port 4317.
+
+    OpenTelemetry's own variables say what else there is to say, and OTEL_EXPORTER_OTLP_ENDPOINT does as well.
+    """
+
+    @field_validator("metrics_listen")
+    @classmethod
+    def _is_tcp_address(cls, address: str | None) -> str | None:
+        if address is not None and not is_tcp_address(address):
+            raise ValueError(f"must be HOST:PORT, with a port of at most {_PORT}")
+        return address
+
+    @field_validator("otlp_endpoint")
+    @classmethod
+    def _is_collector(cls, url: str | None) -> str | None:
+        if url is not None and not re.fullmatch(r"https?://[^/\s]+/?", url):
+            raise ValueError("must be http://HOST:PORT or https://HOST:PORT, without a path")
+        return url
 
     log_format: Literal["console", "json"] = "console"
     """How logs are written to standard error."""

@@ -124,6 +124,10 @@ def takes(name: str, field: FieldInfo) -> str:
         return f"{'a whole number' if kind is int else 'a number'}{_bounds(field)}"
     if name == "listen":
         return "HOST:PORT or unix:PATH"
+    if name == "metrics_listen":
+        return "HOST:PORT"
+    if name.endswith("_endpoint"):
+        return "a URL"
     text = _NAME if any(getattr(bound, "pattern", None) for bound in field.metadata) else "text"
     return {SecretStr: "a URL", bool: "true or false", Path: "a path"}.get(kind, text)
 

@@ -11,6 +11,7 @@ import structlog
 from authority.bootstrap.connections import pool_sizes
 from authority.bootstrap.hasteners import Hasteners, open_hasteners
 from authority.bootstrap.repeating import repeating
+from authority.bootstrap.sight import Gauges, seen
 from authority.bootstrap.system import SystemClock, TimeOrderedIds
 from authority.config import Settings, SettingsError
 from authority.domain.statement import IssuerKey
@@ -33,6 +34,8 @@ from authority.postgres.relay_wake import RelayWake
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
+from authority.rpc.interceptors.observing import Observing
+from authority.rpc.observed_use_cases import observed
 from authority.rpc.server import REDIS, RpcServer, ServerOptions
 from authority.rpc.use_cases import UseCases
 from authority.signing.key_folder import KeyFolder
@@ -41,6 +44,7 @@ from authority.signing.page_tokens import SealedPageTokens
 from authority.signing.revision_tokens import SealedRevisionTokens
 from authority.signing.signer import KeyedSigner
 from authority.signing.statements import StatementReader
+from authority.telemetry import metrics, spans
 from authority.usecases.admit import Admit, AdmitStream
 from authority.usecases.authenticate import Authenticate
 from authority.usecases.cite import ListCitations, RegisterCitation
@@ -73,11 +77,15 @@ _FINISH_WITHIN_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A wired service. `port` is where it listens once `run` has begun."""
+    """A wired service.
+
+    `port` is where it listens once `run` has begun, `metrics_url` where Prometheus may ask, '' when it may not.
+    """
 
     server: RpcServer
     port: int
     drain_s: float
+    metrics_url: str
 
     async def run(self, stop: asyncio.Event, ready: asyncio.Event | None = None) -> None:
         """Serves until `stop` is set: then no longer says it serves, lets running calls end, and returns."""
@@ -96,6 +104,10 @@ class _Databases:
     issue: Database
     read: Database
 
+    def by_power(self) -> dict[Power, Database]:
+        """Each by the role that it takes on."""
+        return {Power.COMMIT: self.commit, Power.PROPOSE: self.propose, Power.ISSUE: self.issue, Power.READ: self.read}
+
 
 @contextlib.asynccontextmanager
 async def open_service(
@@ -110,10 +122,12 @@ async def open_service(
     `shares_port` lets other processes of the same user listen on the same port.
 
     Raises OSError or asyncpg.PostgresError when PostgreSQL is away, signing faults when the key folder cannot be
-    used, PlaintextRefused for an address that needs TLS. Redis may be away: commits go on without it.
+    used, PlaintextRefused for an address that needs TLS, SettingsError when metrics or spans cannot be exported as set.
+    Redis may be away: commits go on without it.
     """
     clock, identifiers = clock or SystemClock(), identifiers or TimeOrderedIds()
     async with contextlib.AsyncExitStack() as stack:
+        metrics_url = stack.enter_context(seen(settings))
         watch = GenerationWatch()
         databases = await _open_databases(stack, settings, watch)
         issuer_keys = PostgresIssuerKeys(databases.read)
@@ -136,8 +150,11 @@ async def open_service(
             clock,
             identifiers,
         )
+        gauges = Gauges(databases.by_power(), pool_sizes(settings), hasteners.link, ring, clock)
+        await stack.enter_async_context(gauges.read())
+        is_seen = spans.are_heard() or metrics.are_heard()
         server = RpcServer(
-            use_cases,
+            observed(use_cases) if is_seen else use_cases,
             settings.audience,
             ServerOptions(
                 deadline_cap=settings.deadline_cap_s,
@@ -148,11 +165,12 @@ async def open_service(
                 connection_age=settings.connection_age_s,
                 reuse_port=shares_port,
             ),
+            outer_interceptors=(Observing(),) if is_seen else (),
         )
         stack.push_async_callback(server.stop, 0)
         hasteners.link.watch(lambda health: server.set_dependency(REDIS, serving=health.available))
         port = server.bind(settings.listen, _credentials(settings))
-        yield Service(server, port, settings.drain_s)
+        yield Service(server, port, settings.drain_s, metrics_url)
 
 
 @dataclass(frozen=True, slots=True)

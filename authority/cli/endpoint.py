@@ -32,6 +32,8 @@ class Endpoint:
     """Empty for a service that was not told: only an embedded one always knows."""
     redis_url: str
     keys: str
+    metrics: str = ""
+    """The URL at which metrics are shown; empty when they are not."""
 
     def operator_settings(self) -> OperatorSettings:
         """What an operator's command needs of it."""
@@ -47,8 +49,8 @@ class Endpoint:
 _ENDPOINT = TypeAdapter(Endpoint)
 
 
-def endpoint_of(settings: Settings, port: int) -> Endpoint:
-    """The endpoint of a service of these settings that listens on the port."""
+def endpoint_of(settings: Settings, port: int, metrics: str = "") -> Endpoint:
+    """The endpoint of a service of these settings that listens on the port, and shows metrics at the URL."""
     address, admin = settings.listen, settings.admin_database_url
     return Endpoint(
         pid=os.getpid(),
@@ -58,6 +60,7 @@ def endpoint_of(settings: Settings, port: int) -> Endpoint:
         admin_database_url=admin.get_secret_value() if admin else "",
         redis_url=settings.redis_url.get_secret_value(),
         keys=str(settings.keys),
+        metrics=metrics,
     )
 
 

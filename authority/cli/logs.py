@@ -8,6 +8,8 @@ import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 from authority.config import Settings
+from authority.rpc.current_call import current_trace_id
+from authority.telemetry.spans import current_traceparent
 
 
 def log_as(settings: Settings) -> None:
@@ -20,6 +22,7 @@ def log_as(settings: Settings) -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _name_trace,
     ]
     if settings.workers > 1:
         shared.append(_name_process)
@@ -45,6 +48,14 @@ def log_as(settings: Settings) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
+
+
+def _name_trace(_logger: WrappedLogger, _method: str, entry: EventDict) -> EventDict:
+    """What is said within a call names the trace that it is part of, and our span in it when there is one."""
+    if own := current_traceparent():
+        _, trace_id, span_id, _ = own.split("-")
+        return {**entry, "trace_id": trace_id, "span_id": span_id}
+    return {**entry, "trace_id": trace_id} if (trace_id := current_trace_id()) else entry
 
 
 def _name_process(_logger: WrappedLogger, _method: str, entry: EventDict) -> EventDict:

@@ -80,8 +80,17 @@ def _serve(
     with embedded_settings(folder, _step, **overrides) as settings:
         log_as(settings)
         return _way(settings)(
-            settings, folder, _step, _embedded(folder, as_json=as_json), until_input_ends=until_input_ends
+            _showing_metrics(settings),
+            folder,
+            _step,
+            _embedded(folder, as_json=as_json),
+            until_input_ends=until_input_ends,
         )
+
+
+def _showing_metrics(settings: Settings) -> Settings:
+    """An embedded authority shows them without being asked: on this machine alone, and says where."""
+    return settings.model_copy(update={"metrics_listen": settings.metrics_listen or "127.0.0.1:0"})
 
 
 def _way(settings: Settings) -> Callable[..., int]:
@@ -98,6 +107,8 @@ def _own_servers(*, as_json: bool) -> Announce:
             emit(_facts(endpoint, workers), in_one_line=True)
         else:
             say(_sentence(endpoint, workers))
+            if endpoint.metrics:
+                say(f"  metrics    {endpoint.metrics}")
 
     return announce
 
@@ -114,13 +125,15 @@ def _embedded(folder: Path, *, as_json: bool) -> Announce:
         say(f"  tenants    {tenants}")
         say(f"  try        {_program()} call GetKeySet --data {place}")
         say(f"  exchange   {shlex.quote(sys.executable)} {shlex.quote(_short(folder / 'try.py'))}")
+        say(f"  metrics    {endpoint.metrics}")
+        say(f"  watch      {_program()} top --data {place}")
         say("  stop       Ctrl-C")
 
     return announce
 
 
 def _facts(endpoint: Endpoint, workers: Sequence[int]) -> dict[str, Json]:
-    facts: dict[str, Json] = {"address": endpoint.target, "pid": endpoint.pid}
+    facts: dict[str, Json] = {"address": endpoint.target, "pid": endpoint.pid, "metrics": endpoint.metrics or None}
     return {**facts, "workers": list(workers)} if workers else facts
 
 

@@ -16,6 +16,8 @@ from authority.domain.refusal import Refusal
 from authority.postgres.faults import as_fault, is_away, is_lost
 from authority.postgres.silence import notice_silence
 from authority.postgres.sql import query
+from authority.telemetry import spans
+from authority.telemetry.names import DATABASE, DATABASE_CALL
 from authority.usecases.ports import DependencyUnavailable
 
 if TYPE_CHECKING:
@@ -139,14 +141,18 @@ def listening(connection: Connection) -> Iterator[list[str]]:
 
 
 @contextlib.contextmanager
-def _told_as_faults() -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        fault = as_fault(error)
-        if fault is None:
-            raise
-        raise fault from error
+def _told_as_faults(work: str) -> Iterator[None]:
+    """Tells of the work by a span, and of the driver's errors as faults of ours."""
+    with spans.below_of(DATABASE_CALL, work) as span:
+        span.set(DATABASE, "postgresql")
+        try:
+            yield
+        except Exception as error:
+            fault = as_fault(error)
+            if fault is None:
+                raise
+            span.fail(type(fault).__name__)
+            raise fault from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +184,7 @@ class Database:
         it would silently turn the COMMIT into a ROLLBACK (case C04). Raises DependencyUnavailable, too, when it
         committed and the synchronous standby has not confirmed it: a new primary might lack it (case I18).
         """
-        with _told_as_faults():
+        with _told_as_faults("transaction"):
             async with self._borrowed() as connection:
                 transaction = connection.transaction(readonly=read_only)
                 # Not `start`, which leaves a transaction behind for the driver to complain of when it is cancelled.
@@ -193,13 +199,13 @@ class Database:
 
     async def ask(self, sql: str, *arguments: object) -> asyncpg.Record | None:
         """The first row of one statement that needs no tenant, or names it itself."""
-        with _told_as_faults():
+        with _told_as_faults("statement"):
             async with self._borrowed() as connection:
                 return await connection.fetchrow(sql, *arguments)
 
     async def ask_all(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
         """Every row of one statement that needs no tenant."""
-        with _told_as_faults():
+        with _told_as_faults("statement"):
             async with self._borrowed() as connection:
                 return await connection.fetch(sql, *arguments)
 

@@ -5,6 +5,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from authority.telemetry.spans import NO_SPAN, OpenSpan
+
 if TYPE_CHECKING:
     import asyncio
 
@@ -30,13 +32,18 @@ class Place:
 
 @dataclass(slots=True)
 class Waiting(Generic[Item, Outcome]):
-    """An item, who waits for it and until when (event loop time), and how long to pause before it is asked again."""
+    """An item, who waits for it and until when (event loop time), and how long to pause before it is asked again.
+
+    `since` is when it came, by the clock that measures durations, and `span` that of its caller's wait.
+    """
 
     item: Item
     place: Place
     deadline: float
     outcome: "asyncio.Future[Outcome | Refusal]"
     pause: float
+    since: float = 0.0
+    span: OpenSpan = NO_SPAN
 
 
 class FairQueue(Generic[Item, Outcome]):

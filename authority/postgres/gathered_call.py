@@ -10,6 +10,8 @@ from authority.postgres.fair_queue import Item
 from authority.postgres.faults import is_again_whole, is_away, is_clock_off, is_lost, is_poison
 from authority.postgres.gathering import Again
 from authority.postgres.rows import Row
+from authority.telemetry import spans
+from authority.telemetry.names import DATABASE, DATABASE_CALL
 
 Got = TypeVar("Got")
 
@@ -39,7 +41,13 @@ async def ask_apart(
     the log.
     """
     try:
-        return list(await call(items))
+        with spans.below_of(DATABASE_CALL, name) as span:
+            span.set(DATABASE, "postgresql")
+            try:
+                return list(await call(items))
+            except Exception as error:
+                span.fail(type(error).__name__)
+                raise
     except Exception as error:  # noqa: BLE001 - what it is decides what becomes of each item
         again = _classify(error)
         if again is not None:

@@ -1,9 +1,11 @@
 """Gathers what comes one by one into calls of the database that take many: the group commit, and what is like it."""
 
 import asyncio
+import time
 import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeAlias
@@ -13,6 +15,16 @@ import structlog
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.postgres.fair_queue import FairQueue, Item, Outcome, Place, Waiting
+from authority.telemetry import metrics, spans
+from authority.telemetry.names import (
+    GATHER_WAIT,
+    GATHERED_CALL,
+    GATHERING_AGAIN,
+    GATHERING_CALL,
+    GATHERING_ITEMS,
+    GATHERING_WAIT,
+    GATHERING_WAITING,
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -61,7 +73,7 @@ class Gathering(Generic[Item, Outcome]):
     """What comes while calls are under way goes together in the next: fairly between tenants, and in bounds.
 
     Each call belongs to a task of ours: whoever waits for it may go away, it is finished all the same (cases C02, C03,
-    F03). `name` stands in the log.
+    F03). `name` stands in the log, and in spans and metrics.
     """
 
     def __init__(
@@ -102,10 +114,13 @@ class Gathering(Generic[Item, Outcome]):
         waiting = [self._take_in(item, place, deadline, crowded) for item, place in zip(items, places, strict=True)]
         admitted = [one for one in waiting if not one.outcome.done()]
         if admitted:
-            self._queue.put(admitted)
-            self._send_soon()
-            # A caller that goes away ends this wait and nothing else: the outcomes are set by the calls.
-            await asyncio.wait([one.outcome for one in admitted])
+            with spans.below_of(GATHER_WAIT, self._name) as span:
+                for one in admitted:
+                    one.span = span
+                self._queue.put(admitted)
+                self._send_soon()
+                # A caller that goes away ends this wait and nothing else: the outcomes are set by the calls.
+                await asyncio.wait([one.outcome for one in admitted])
         return [self._said(one.outcome) for one in waiting]
 
     async def close(self) -> None:
@@ -121,7 +136,7 @@ class Gathering(Generic[Item, Outcome]):
             outcome.set_result(refusal)
         else:
             self._hold(outcome, place)
-        return Waiting(item, place, deadline, outcome, self._settings.pause_least_s)
+        return Waiting(item, place, deadline, outcome, self._settings.pause_least_s, since=time.perf_counter())
 
     def _refuse(self, place: Place, crowded: set[Hashable]) -> Refusal | None:
         if (
@@ -134,6 +149,7 @@ class Gathering(Generic[Item, Outcome]):
         return None
 
     def _hold(self, outcome: "asyncio.Future[Outcome | Refusal]", place: Place) -> None:
+        metrics.count(GATHERING_WAITING, self._name)
         self._open.add(outcome)
         self._open_bytes += place.weight
         if place.key is not None:
@@ -141,6 +157,7 @@ class Gathering(Generic[Item, Outcome]):
         outcome.add_done_callback(lambda done: self._let_go(done, place))
 
     def _let_go(self, outcome: "asyncio.Future[Outcome | Refusal]", place: Place) -> None:
+        metrics.count(GATHERING_WAITING, self._name, by=-1)
         self._open.discard(outcome)
         self._open_bytes -= place.weight
         if place.key is not None:
@@ -158,7 +175,9 @@ class Gathering(Generic[Item, Outcome]):
         self._is_sending_soon = False
         while self._queue and len(self._calls) < self._settings.calls and self._is_worth_a_call():
             self._sent_last = asyncio.get_running_loop().time()
-            task = asyncio.create_task(self._carry(self._queue.take(self._settings.items_per_call)))
+            batch = self._queue.take(self._settings.items_per_call)
+            # In a context of its own: it is none of the callers' whose coming happened to start it.
+            task = asyncio.create_task(self._carry(batch), context=Context())
             self._calls.add(task)
             task.add_done_callback(self._end_call)
 
@@ -190,12 +209,26 @@ class Gathering(Generic[Item, Outcome]):
         """One call, whose every item gets an answer, whatever becomes of the call."""
         answers: Sequence[Answer[Outcome]] = [Again.UNKNOWN] * len(batch)
         try:
-            answers = await self._call([waiting.item for waiting in batch])
+            answers = await self._told_of(batch)
         finally:
             for error in {id(answer): answer for answer in answers if isinstance(answer, Exception)}.values():
                 self._tell(error)
             for waiting, answer in zip(batch, answers, strict=True):
                 self._settle(waiting, answer)
+
+    async def _told_of(self, batch: Sequence[Waiting[Item, Outcome]]) -> Sequence[Answer[Outcome]]:
+        """The call, with what there is to say of it."""
+        items = [waiting.item for waiting in batch]
+        if not (spans.are_heard() or metrics.are_heard()):
+            return await self._call(items)
+        begun = time.perf_counter()
+        metrics.record(GATHERING_WAIT, begun - batch[0].since, self._name)
+        metrics.record(GATHERING_ITEMS, len(batch), self._name)
+        try:
+            with spans.carrying(GATHERED_CALL.of(self._name), [waiting.span for waiting in batch]):
+                return await self._call(items)
+        finally:
+            metrics.record(GATHERING_CALL, time.perf_counter() - begun, self._name)
 
     def _settle(self, waiting: Waiting[Item, Outcome], answer: Answer[Outcome]) -> None:
         """Sets the outcome, or has the item asked again while its caller's deadline, less a margin, is not near."""
@@ -209,10 +242,12 @@ class Gathering(Generic[Item, Outcome]):
         elif loop.time() + waiting.pause > waiting.deadline - self._settings.answer_margin_s:
             waiting.outcome.set_result(answer.refusal)
         else:
+            metrics.count(GATHERING_AGAIN, self._name, answer.name)
             loop.call_later(waiting.pause, self._ask_again, waiting)
             waiting.pause = min(waiting.pause * 2, self._settings.pause_most_s)
 
     def _ask_again(self, waiting: Waiting[Item, Outcome]) -> None:
+        waiting.since = time.perf_counter()
         self._queue.put([waiting])
         self._send_soon()
 

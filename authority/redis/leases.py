@@ -8,6 +8,8 @@ from authority.redis.entries import pack_lease, pack_receipt, running_fingerprin
 from authority.redis.link import RedisAwayError, RedisLink
 from authority.redis.names import KeyNames
 from authority.redis.spare_memory import SpareMemory
+from authority.telemetry import metrics
+from authority.telemetry.names import LEASES
 from authority.usecases.ports import Sighting
 
 _NOT_SEEN = Sighting(running_fingerprint=None, settled=None)
@@ -68,6 +70,7 @@ class RedisLeases:
         The reply is not needed: a lost or a nil one may stand for a lease that is ours (case B02), and whose it is
         `settle` finds out by comparing, not by remembering.
         """
+        metrics.count(LEASES, "taken")
         lease = pack_lease(token, claim.fingerprint)
         self._link.tell("SET", self._names.claim(claim).lease, lease, "NX", "PX", self._lease_ms)
 
@@ -76,6 +79,7 @@ class RedisLeases:
 
         The script goes as text, 200 bytes, so no flush of scripts or restart can make it unknown (case B11).
         """
+        metrics.count(LEASES, "settled")
         keys = self._names.claim(claim)
         lease = pack_lease(token, claim.fingerprint)
         entry = pack_receipt(receipt) if receipt and self._memory.is_left() else _NOTHING

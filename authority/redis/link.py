@@ -12,6 +12,8 @@ from authority.domain.references import SECOND
 from authority.redis.health import RedisHealth, reason_of
 from authority.redis.names import KeyNames
 from authority.redis.round_trips import Argument, Command, RoundTrips
+from authority.telemetry import spans
+from authority.telemetry.names import DATABASE, REDIS_ASK
 from authority.usecases.ports import Clock
 
 _log = structlog.get_logger(__name__)
@@ -107,6 +109,15 @@ class RedisLink:
 
         A command whose caller goes away is sent nevertheless.
         """
+        with spans.below_of(REDIS_ASK, str(command[0])) as span:
+            span.set(DATABASE, "redis")
+            try:
+                return await self._reply(command)
+            except RedisAwayError as away:
+                span.fail(type(away.__cause__ or away).__name__)
+                raise
+
+    async def _reply(self, command: Command) -> object:
         reply = asyncio.get_running_loop().create_future()
         if not self._put(_Waiting(command, reply)):
             raise RedisAwayError
@@ -131,7 +142,9 @@ class RedisLink:
                 self._waiting[-1] = _Waiting(last.command, reply)
                 self._asked += 1
             self._begin()
-            await asyncio.wait({reply})
+            with spans.below_of(REDIS_ASK, "what was told") as span:
+                span.set(DATABASE, "redis")
+                await asyncio.wait({reply})
 
     async def flush(self) -> None:
         """Waits until what was told so far is sent, or given up."""

@@ -18,6 +18,8 @@ from authority.rpc.interceptors.reading import read, refuse_unknown
 from authority.rpc.open_streams import OpenStream
 from authority.rpc.refused import Refused
 from authority.rpc.window import Window
+from authority.telemetry import spans
+from authority.telemetry.names import STREAM_ITEM
 from authority.usecases.commit import CommitRequest
 from authority.usecases.commit_stream import CommitItem
 from capability_authority.v1 import capability_service_pb2 as pb
@@ -111,7 +113,8 @@ class _CommitStream:
         return convert.commit_item(message.commit, self._served.bounds.deadline(self._call_ends), self._traceparent)
 
     async def _settle(self, tag: int, asked: CommitRequest | Refusal, size: int) -> None:
-        answer = await self._served.incidents.answer_of(_METHOD, self._commit(asked))
+        with spans.below(STREAM_ITEM):
+            answer = await self._served.incidents.answer_of(_METHOD, self._commit(asked))
         self._window.settle(size)
         outcome = pb.StreamCommitValidatedResponse(tag=tag, outcome=convert.outcome(answer))
         self._outcomes.append(outcome.SerializeToString())

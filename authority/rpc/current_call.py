@@ -6,6 +6,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from authority.domain.identity import Caller
+from authority.domain.refusal import Refusal
+from authority.telemetry import spans
 
 if TYPE_CHECKING:
     from grpc import aio
@@ -23,6 +25,7 @@ _deadline: ContextVar[float] = ContextVar("deadline")
 _time_limit: ContextVar[asyncio.Timeout] = ContextVar("time_limit")
 _stream: ContextVar["OpenStream"] = ContextVar("stream")
 _traceparent: ContextVar[str] = ContextVar("traceparent", default="")
+_refusal: ContextVar[Refusal] = ContextVar("refusal")
 
 
 def current_caller() -> Caller:
@@ -40,11 +43,30 @@ def current_stream() -> "OpenStream":
     return _stream.get()
 
 
+def known_caller() -> Caller | None:
+    """The caller, if it was authenticated."""
+    return _caller.get(None)
+
+
+def known_refusal() -> Refusal | None:
+    """What the call was refused with, if it was."""
+    return _refusal.get(None)
+
+
 def traceparent_of(context: Context) -> str:
-    """The W3C trace context that the caller sends along, so that a commit's event carries its trace on; or ''."""
+    """The trace in which this call is, so that a commit's event carries it on: our own span, or else the caller's.
+
+    As a W3C traceparent; '' when there is none.
+    """
+    return spans.current_traceparent() or sent_trace(context)[0]
+
+
+def sent_trace(context: Context) -> tuple[str, str]:
+    """The W3C traceparent and tracestate that the caller sends along; '' for what is missing or damaged."""
     entries: Any = context.invocation_metadata() or ()
-    sent = next((value for key, value in entries if key == "traceparent"), "")
-    return sent if isinstance(sent, str) and _TRACEPARENT.fullmatch(sent) else ""
+    sent = {key: value for key, value in entries if isinstance(value, str)}
+    parent = sent.get("traceparent", "")
+    return (parent, sent.get("tracestate", "")) if _TRACEPARENT.fullmatch(parent) else ("", "")
 
 
 def current_trace_id() -> str:
@@ -60,6 +82,11 @@ def set_traceparent(traceparent: str) -> None:
 def set_caller(caller: Caller) -> None:
     """Told by the interceptor that authenticated the call; gRPC runs each call in a task, and context, of its own."""
     _caller.set(caller)
+
+
+def set_refusal(refusal: Refusal) -> None:
+    """Told by the interceptor that answers."""
+    _refusal.set(refusal)
 
 
 def set_deadline(deadline: float) -> None:

@@ -12,6 +12,8 @@ from grpc import aio
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.rpc.refused import Refused
+from authority.telemetry import spans
+from authority.telemetry.names import INCIDENT
 from authority.usecases.ports import Contention, DependencyUnavailable, Overloaded
 
 _log = structlog.get_logger()
@@ -48,6 +50,7 @@ class Incidents:
     def _refusal(self, method: str, fault: BaseException) -> Refusal:
         incident_id = self.new_id()
         log_incident(incident_id, method, fault)
+        spans.current().set(INCIDENT, incident_id)
         return Refusal(_reason_of(fault), {"incident_id": incident_id})
 
 

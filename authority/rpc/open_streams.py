@@ -12,6 +12,8 @@ from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.rpc.current_call import Context
 from authority.rpc.refused import Refused
+from authority.telemetry import metrics
+from authority.telemetry.names import STREAMS_OPEN
 
 Later: TypeAlias = Callable[[float, Callable[[], None]], asyncio.TimerHandle]
 """Calls back after so many seconds unless cancelled, as `loop.call_later` does."""
@@ -51,12 +53,14 @@ class OpenStreams:
         if len(self._open) >= self._most or self._owned[owner] >= self._most_per_principal:
             raise Refused(Refusal(Reason.OVERLOADED))
         stream = OpenStream()
+        metrics.count(STREAMS_OPEN)
         self._open.add(stream)
         self._owned[owner] += 1
         timer = self._later(self.life, stream.ends.set)
 
         def close(_: object) -> None:
             timer.cancel()
+            metrics.count(STREAMS_OPEN, by=-1)
             self._open.discard(stream)
             self._owned[owner] -= 1
             if not self._owned[owner]:

@@ -58,6 +58,12 @@ class Crew:
         """The process ids of those that run now."""
         return [place.worker.pid for place in self._places if place.worker.is_running]
 
+    @property
+    def metrics_urls(self) -> dict[str, str]:
+        """Where those that serve show their metrics, by their place in the crew: it stays when another takes it."""
+        served = {str(number): place.worker.metrics_url for number, place in enumerate(self._places, 1)}
+        return {number: url for number, url in served.items() if url}
+
     async def start(self) -> None:
         """Starts all at once, and returns when each serves or has failed; one that failed is started again from now on.
 

@@ -51,6 +51,8 @@ class Report:
 
     refusal: str = ""
     code: int = 0
+    metrics: str = ""
+    """The URL at which it shows its metrics to its parent; empty when it does not."""
 
     def line(self) -> bytes:
         """As it is sent."""

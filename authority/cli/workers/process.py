@@ -94,6 +94,11 @@ class WorkerProcess:
         self._served_from = time.monotonic()
         _log.info("worker serves", worker=self.pid)
 
+    @property
+    def metrics_url(self) -> str:
+        """Where it shows its metrics, once it serves; else ''."""
+        return self._last.metrics if self._served_from is not None else ""
+
     async def ended(self) -> None:
         """Returns once it has ended."""
         await asyncio.wait({self._following})

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 import signal
 import sys
@@ -15,16 +16,18 @@ import uvloop
 from authority.bootstrap.connections import connections_missing, shared_out
 from authority.bootstrap.embedded import furnish
 from authority.bootstrap.faults import naming
-from authority.bootstrap.relay import relaying
 from authority.cli.endpoint import endpoint_of, published
 from authority.cli.failures import Misused
 from authority.cli.serving import Announce, Tell, asked_to_stop, settle_in
 from authority.cli.workers.crew import Crew, crew_of
 from authority.cli.workers.reservation import reserved
-from authority.config import Settings
+from authority.config import Settings, SettingsError
+from authority.telemetry.exporting import CannotExport
 
 _log = structlog.get_logger(__name__)
 
+_OWN_METRICS: Final = "127.0.0.1:0"
+"""Where a worker shows its metrics: to its parent, who knows the port."""
 _TERMINAL: Final = "/dev/tty"
 
 
@@ -53,14 +56,32 @@ async def _serve(
             endpoint = endpoint_of(settings, port)
             if data:
                 await settle_in(settings, data, endpoint, policy_version)
-            async with crew_of(settings.model_copy(update={"listen": endpoint.target})) as crew:
+            own_metrics = settings.metrics_listen and _OWN_METRICS
+            each = settings.model_copy(update={"listen": endpoint.target, "metrics_listen": own_metrics})
+            async with crew_of(each) as crew:
                 if not await _started(crew, stop):
                     return
-                # One relay is enough, and the parent outlives every worker.
-                async with relaying(settings) if data else contextlib.nullcontext():
+                with _metrics_shown(settings, crew) as url:
+                    endpoint = dataclasses.replace(endpoint, metrics=url)
                     with published(data, endpoint) if data else contextlib.nullcontext():
                         announce(endpoint, crew.pids)
                         await _keep_going(crew, stop, replace)
+
+
+@contextlib.contextmanager
+def _metrics_shown(settings: Settings, crew: Crew) -> Iterator[str]:
+    """Shows those of all workers at the one address that is set, and answers with its URL. Raises SettingsError."""
+    if settings.metrics_listen is None:
+        yield ""
+        return
+    from authority.telemetry.together import served_together  # noqa: PLC0415 - only where it is used
+
+    with contextlib.ExitStack() as stack:
+        try:
+            url = stack.enter_context(served_together(settings.metrics_listen, lambda: crew.metrics_urls))
+        except CannotExport as error:
+            raise SettingsError(str(error)) from None
+        yield url
 
 
 async def _look_at_connections(settings: Settings) -> None:

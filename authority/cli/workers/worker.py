@@ -55,7 +55,7 @@ async def _serve(settings: Settings, tell: Callable[[Report], None]) -> None:
     # However often it comes: from the parent, and from who signals all processes of a service at once.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with opened(settings, shares_port=True) as service, running(service, stop):
-        tell(Report())
+        tell(Report(metrics=service.metrics_url))
         await stop.wait()
 
 

@@ -1,3 +1,7 @@
+-- name: present_time
+-- Of this moment, not of the beginning of a transaction.
+select clock_timestamp() as present_time
+
 -- name: connections_allowed
 -- Of the server's connections some are kept for superusers and maintenance; a limit below zero is none.
 select least(

@@ -7,7 +7,7 @@ from grpc_status import rpc_status  # type: ignore[import-untyped]
 
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
-from authority.rpc.current_call import Context
+from authority.rpc.current_call import Context, set_refusal
 from authority.rpc.errors import to_status
 from authority.rpc.incidents import Incidents
 from authority.rpc.interceptors.wrapping import (
@@ -64,5 +64,6 @@ async def _refuse_missing(_request: bytes, context: Context) -> bytes:
 
 
 async def _abort(context: Context, refusal: Refusal) -> bytes:
+    set_refusal(refusal)
     status = rpc_status.to_status(to_status(refusal))
     await context.abort(status.code, status.details, status.trailing_metadata)
