@@ -103,7 +103,7 @@ class Settings(OperatorSettings):
     model_config = SettingsConfigDict(extra="forbid")
 
     database_url: SecretStr
-    """`postgresql://` URL of a login that may take on the service's four roles (authority_service)."""
+    """`postgresql://` URL of a login that may take on the service's roles (authority_service)."""
     redis_url: SecretStr
     """`redis://`, `rediss://` or `unix://` URL."""
 
@@ -153,6 +153,20 @@ class Settings(OperatorSettings):
     drain_s: float = Field(10.0, ge=0, le=300)
     """How long running calls may take to end after SIGTERM."""
 
+    event_stream: str = Field("authority:events", min_length=1, max_length=256)
+    """The Redis stream that events are delivered to; `{tenant}` in it makes one for each tenant."""
+    event_stream_length: int = Field(100_000, ge=1_000)
+    """About how many events a stream keeps; the oldest go when more come, read or not."""
+    relay_batch: int = Field(100, ge=1, le=1_000)
+    """Events that the relay delivers together."""
+    relay_lease_s: float = Field(15.0, ge=1, le=600)
+    """So long events wait that a relay had in hand when it died."""
+    relay_poll_s: float = Field(1.0, gt=0, le=60)
+    """How often the relay looks for events when no notification wakes it."""
+    relay_attempts: int = Field(10, ge=1, le=100)
+    """How often an event may be refused before it is parked."""
+    outbox_keep_s: float = Field(7 * 86_400.0, ge=0)
+    """How long delivered events stay in the database."""
     metrics_listen: str | None = None
     """`host:port` where Prometheus may ask for metrics, over plain HTTP; port 0 takes a free one. They name no tenant.
 

@@ -20,9 +20,12 @@ from authority.cli import (
     keys,
     migrate,
     namespaces,
+    outbox,
     policies,
     principals,
+    relay,
     serve,
+    tenants,
 )
 from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
 from authority.cli.failures import explain as explain_failure
@@ -42,12 +45,15 @@ app = typer.Typer(
 app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("migrate")(migrate.migrate)
+app.add_typer(tenants.app, name="tenants")
 app.add_typer(principals.app, name="principals")
 app.add_typer(namespaces.app, name="namespaces")
 app.add_typer(policies.app, name="policies")
 app.add_typer(keys.app, name="keys")
 app.command("call")(call.call)
 app.command("inspect")(inspect.inspect)
+app.command("relay")(relay.relay)
+app.add_typer(outbox.app, name="outbox")
 app.command("config")(config.config)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)

@@ -13,6 +13,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from authority.bootstrap.operator import open_operator
+from authority.bootstrap.relay import open_consumer
 from authority.bootstrap.system import SystemClock
 from authority.cli.arguments import AsJson
 from authority.cli.child import served
@@ -26,11 +27,16 @@ from authority.cli.output import console_for_notes, emit, note, say
 from authority.cli.running import run_to_end
 from authority.cli.serving import stopped_by_sigterm
 from authority.embedded.demo import DemoProposal, DemoTenant, load_proposals, load_tenants
+from authority.redis.stream_consumer import ReceivedEvent, StreamConsumer
 from authority.usecases.administer import CommitCounts
 from capability_authority.client import AuthorityError, CapabilityAuthority
 
 _TERMINATED: Final = 143
 """Exit code after SIGTERM, as shells count it."""
+_COMMITTED: Final = "memory.committed.v1"
+_WAIT_MS: Final = 500
+_WAITS: Final = 40
+"""Twenty seconds for the next event, on however busy a machine."""
 _TOLD_EVERY: Final = 16
 """Lines between two reports of progress where there is no bar."""
 
@@ -97,7 +103,9 @@ async def _run(folder: Path) -> Report:
                 *(_run_firm(lines, firms[name], advance) for name, lines in lines_by_firm.items())
             )
     results = {result.line.name: result for results in found for result in results}
-    return Report([results[line.name] for line in proposals], await _counts(folder))
+    counts = await _counts(folder)
+    note("… reading the events that were delivered")
+    return Report([results[line.name] for line in proposals], counts, await _delivered(folder, counts.events))
 
 
 async def _run_firm(lines: list[DemoProposal], firm: Firm, advance: Callable[[], None]) -> list[Result]:
@@ -143,6 +151,23 @@ async def _counts(folder: Path) -> CommitCounts:
         records=sum(count.records for count in counts),
         events=sum(count.events for count in counts),
     )
+
+
+async def _delivered(folder: Path, expected: int) -> int:
+    """How many commits a consumer of the stream of events hears of, once all are there or none has come for a while."""
+    records: set[tuple[str, str]] = set()
+    async with open_consumer(find_endpoint(folder).redis_url) as consumer:
+        while len(records) < expected and (events := await _more(consumer)):
+            records |= {(event.tenant, event.subject) for event in events if event.type == _COMMITTED}
+    return len(records)
+
+
+async def _more(consumer: StreamConsumer) -> list[ReceivedEvent]:
+    """The next events; empty when none has come for so long that something must be wrong."""
+    for _ in range(_WAITS):
+        if events := await consumer.read(_WAIT_MS):
+            return events
+    return []
 
 
 @contextlib.contextmanager

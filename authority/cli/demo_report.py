@@ -61,6 +61,8 @@ class Report:
 
     results: Sequence[Result]
     counts: CommitCounts
+    delivered: int
+    """Records of whose commit the consumer of the stream of events has heard."""
 
     @property
     def committed(self) -> int:
@@ -69,9 +71,12 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether every line came out exactly as it expects, and each commit left one of everything."""
-        as_expected = not any(result.defects for result in self.results)
-        return as_expected and self.counts.agree and self.counts.events == self.committed
+        """Whether every line came out exactly as it expects, and each commit left one of everything, and was told."""
+        return not any(result.defects for result in self.results) and self._agree
+
+    @property
+    def _agree(self) -> bool:
+        return self.counts.agree and self.counts.events == self.delivered == self.committed
 
     def last_line(self) -> str:
         """What the demo ends with."""
@@ -82,6 +87,7 @@ class Report:
             "replayed": sum(out.replayed for out in outs),
             "receipts_verified": sum(out.receipt_verified for out in outs),
             "events": self.counts.events,
+            "delivered": self.delivered,
         }
         return f"demo {'ok' if self.ok else 'failed'}: " + " ".join(f"{name}={n}" for name, n in numbers.items())
 
@@ -93,10 +99,10 @@ class Report:
         table(("REFUSED", "TIMES"), ((reason, str(times)) for reason, times in sorted(reasons.items())))
         say()
         counts = self.counts
-        agreement = "which agree" if counts.agree and counts.events == self.committed else "WHICH DO NOT AGREE"
+        agreement = "which agree" if self._agree else "WHICH DO NOT AGREE"
         say(
             f"In the database: {counts.consumed_capabilities} consumed capabilities, {counts.receipts} receipts,"
-            f" {counts.records} records, {counts.events} events, {agreement}."
+            f" {counts.records} records, {counts.events} events, and {self.delivered} events delivered, {agreement}."
         )
 
     def as_json(self, seconds: float) -> Json:
@@ -111,6 +117,7 @@ class Report:
                 "receipts": counts.receipts,
                 "records": counts.records,
                 "events": counts.events,
+                "delivered": self.delivered,
             },
             "summary": self.last_line(),
         }

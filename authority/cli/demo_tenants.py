@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from authority.cli.connecting import CREDENTIALS, credentials_file
 from authority.cli.endpoint import Endpoint
 from authority.domain.identity import RIGHTS_BY_KIND, PrincipalKind
 from authority.domain.references import PrincipalRef
-from authority.embedded.demo import DemoTenant, load_tenants
+from authority.embedded.demo import DemoTenant
 from authority.signing.possession import new_key
 from authority.usecases.administer import NewMemoryNamespace, NewPrincipal
 from capability_authority.client import Credentials, Reference
@@ -46,10 +46,10 @@ class DemoTenants:
     endpoint: Endpoint
     policy_version: bytes
 
-    async def ensure(self) -> None:
-        """Makes sure of every firm's memory namespaces and principals, and that their credentials lead here."""
+    async def ensure(self, tenants: Iterable[DemoTenant]) -> None:
+        """Makes sure of every tenant's memory namespaces and principals, and that their credentials lead here."""
         (self.data / CREDENTIALS).mkdir(mode=0o700, exist_ok=True)
-        for tenant in load_tenants():
+        for tenant in tenants:
             await self._ensure_namespaces(tenant)
             registered = {found.ref for found in await self.operator.administration.list_principals(tenant.ref)}
             for name, kind in KINDS.items():

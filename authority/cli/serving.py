@@ -16,12 +16,14 @@ import uvloop
 from authority.bootstrap.embedded import furnish
 from authority.bootstrap.faults import naming
 from authority.bootstrap.operator import open_operator
+from authority.bootstrap.relay import relaying
 from authority.bootstrap.service import Service, open_service
 from authority.cli.demo_tenants import DemoTenants
 from authority.cli.endpoint import Endpoint, endpoint_of, published
 from authority.cli.failures import Misused, Refused
 from authority.cli.garbage import collecting_rarely
 from authority.config import Settings
+from authority.embedded.demo import load_tenants
 from authority.embedded.private_files import open_private, put_in_place
 from authority.rpc.listening import PlaintextRefused
 
@@ -73,7 +75,8 @@ async def _serve(
             endpoint = endpoint_of(settings, service.port, service.metrics_url)
             if data:
                 await settle_in(settings, data, endpoint, policy_version)
-            async with running(service, stop):
+            # An authority that is whole on one machine delivers its events, too.
+            async with relaying(settings) if data else contextlib.nullcontext(), running(service, stop):
                 with published(data, endpoint) if data else contextlib.nullcontext():
                     announce(endpoint, ())
                     await stop.wait()
@@ -164,7 +167,7 @@ def _watch_input(loop: asyncio.AbstractEventLoop, read: Callable[[], None]) -> N
 async def settle_in(settings: Settings, data: Path, endpoint: Endpoint, policy_version: bytes) -> None:
     """Makes the demo's tenants, and writes their credentials and `try.py` into the data folder."""
     async with open_operator(settings) as operator:
-        await DemoTenants(operator, data, endpoint, policy_version).ensure()
+        await DemoTenants(operator, data, endpoint, policy_version).ensure(load_tenants())
     script = resources.files("authority.cli").joinpath("try_it.py").read_text(encoding="utf-8")
     draft = data / f"{_TRY}.new"
     with os.fdopen(open_private(draft, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:

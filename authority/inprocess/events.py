@@ -23,7 +23,8 @@ def tell(  # the columns of an event that do not follow from the record
     more: Mapping[str, object] | None = None,
 ) -> None:
     """Writes the record's next event. `more` is what this type of event says beside the rest."""
-    sequence = 1 + sum((it.tenant, it.record_id) == (record.tenant, record.record_id) for it in tables.events)
+    tables.versions[record.tenant, record.record_id] += 1
+    sequence = tables.versions[record.tenant, record.record_id]
     data = {
         "tenant": str(record.tenant),
         "memoryNamespace": record.memory_namespace,

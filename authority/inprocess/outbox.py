@@ -57,9 +57,7 @@ class InProcessOutbox:
         old = [
             event
             for event in self.tables.events
-            if event.delivery.delivered_time is not None
-            and event.sequence == 1
-            and after(event.delivery.delivered_time, kept_ms) < now
+            if event.delivery.delivered_time is not None and after(event.delivery.delivered_time, kept_ms) < now
         ][:most]
         self.tables.events[:] = [event for event in self.tables.events if event not in old]
         return len(old)

@@ -136,6 +136,8 @@ class Tables:
     tombstones: dict[tuple[TenantRef, str, bytes], tuple[Tombstone, ...]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     citations: dict[str, Citation] = field(default_factory=dict)
+    versions: Counter[tuple[TenantRef, str]] = field(default_factory=Counter)
+    """How many events each record has had; delivered ones are forgotten."""
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
     refusals: Counter[Counted] = field(default_factory=Counter)
     sequence: int = 0

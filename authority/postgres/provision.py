@@ -10,7 +10,7 @@ from authority.postgres.migrate import wait_for_turn
 
 SERVICE = "authority_service"
 """The role that the service logs in as; it may take on its powers and has no right of its own."""
-POWERS = ("authority_commit", "authority_propose", "authority_issue", "authority_read")
+POWERS = ("authority_commit", "authority_propose", "authority_issue", "authority_read", "authority_relay")
 """What a login needs to serve."""
 
 

@@ -86,6 +86,15 @@ class Relay:
         self._stopping = True
         self._called.set()
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it was stopped."""
+        return self._stopping
+
+    async def pause(self, seconds: float) -> None:
+        """Waits so long, or until it is stopped."""
+        await self._wait(round(seconds * SECOND))
+
     async def run(self) -> None:
         """Delivers until it is stopped. Raises nothing that passes: what is away is tried again, ever more rarely."""
         pruning = asyncio.get_running_loop().time()

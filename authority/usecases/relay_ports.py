@@ -80,10 +80,9 @@ class Outbox(Protocol):
         ...
 
     async def prune(self, kept_ms: int, most: int) -> int:
-        """Forgets up to so many first events of records that were delivered longer ago, and says how many.
+        """Forgets up to so many events that were delivered longer ago, and says how many; never one that was not.
 
-        Never one that is pending or parked. What a record was told of later stays: the number of its next event is
-        counted from there.
+        The number of a record's next event does not depend on what is forgotten.
         """
         ...
 

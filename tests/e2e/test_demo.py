@@ -13,7 +13,9 @@ from tests.e2e.commands import AUTHORITY, WITHIN_S, authority, started
 
 LINES = load_proposals()
 COMMITTED = sum(line.expect.outcome == "committed" for line in LINES)
-LAST_LINE = re.compile(r"demo ok: committed=(\d+) refused=(\d+) replayed=(\d+) receipts_verified=(\d+) events=(\d+)")
+LAST_LINE = re.compile(
+    r"demo ok: committed=(\d+) refused=(\d+) replayed=(\d+) receipts_verified=(\d+) events=(\d+) delivered=(\d+)"
+)
 SERVERS = ("postgres.lock", "valkey.lock")
 
 
@@ -30,8 +32,8 @@ def test_the_demo_ends_well_and_leaves_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     match = LAST_LINE.fullmatch(done.stdout.splitlines()[-1])
     assert match is not None
-    committed, refused, replayed, verified, events = map(int, match.groups())
-    assert committed == replayed == verified == events == COMMITTED
+    committed, refused, replayed, verified, events, delivered = map(int, match.groups())
+    assert committed == replayed == verified == events == delivered == COMMITTED
     assert refused == len(LINES) - COMMITTED
     assert f"… {len(LINES)} of {len(LINES)}" in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,8 @@ for root in ("authority", "capability_authority"):
     package = importlib.import_module(root)
     assert "site-packages" in package.__path__[0], package.__path__
     for module in pkgutil.walk_packages(package.__path__, root + "."):
-        if not module.name.endswith(".__main__"):
+        # pytest loads its plugin, and brings itself along.
+        if not module.name.endswith((".__main__", ".pytest_plugin")):
             importlib.import_module(module.name)
 """
 

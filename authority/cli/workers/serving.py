@@ -16,6 +16,7 @@ import uvloop
 from authority.bootstrap.connections import connections_missing, shared_out
 from authority.bootstrap.embedded import furnish
 from authority.bootstrap.faults import naming
+from authority.bootstrap.relay import relaying
 from authority.cli.endpoint import endpoint_of, published
 from authority.cli.failures import Misused
 from authority.cli.serving import Announce, Tell, asked_to_stop, settle_in
@@ -61,11 +62,13 @@ async def _serve(
             async with crew_of(each) as crew:
                 if not await _started(crew, stop):
                     return
-                with _metrics_shown(settings, crew) as url:
-                    endpoint = dataclasses.replace(endpoint, metrics=url)
-                    with published(data, endpoint) if data else contextlib.nullcontext():
-                        announce(endpoint, crew.pids)
-                        await _keep_going(crew, stop, replace)
+                # One relay is enough, and the parent outlives every worker.
+                async with relaying(settings) if data else contextlib.nullcontext():
+                    with _metrics_shown(settings, crew) as url:
+                        endpoint = dataclasses.replace(endpoint, metrics=url)
+                        with published(data, endpoint) if data else contextlib.nullcontext():
+                            announce(endpoint, crew.pids)
+                            await _keep_going(crew, stop, replace)
 
 
 @contextlib.contextmanager

@@ -15,9 +15,7 @@ alter table authority.outbox
 
 -- However many events were delivered, the relay looks only at those that were not.
 create index outbox_pending on authority.outbox (create_time) where delivered_time is null and not parked;
--- Of a record's events the first is forgotten with age; the number of the next is counted from the later ones.
-create index outbox_delivered_by_age on authority.outbox (delivered_time)
-  where delivered_time is not null and sequence = 1;
+create index outbox_delivered_by_age on authority.outbox (delivered_time) where delivered_time is not null;
 
 -- Why and when an event was given up. It goes when the event is replayed.
 create table authority.outbox_parked (

@@ -58,11 +58,11 @@ where o.tenant = r.tenant and o.id = r.id
 returning o.id::text as event_id
 
 -- name: prune_delivered
--- Deletes up to so many records' first events that were delivered so long ago. Another relay that prunes takes others.
+-- Deletes up to so many that were delivered so long ago. Another relay that prunes takes others.
 delete from authority.outbox o
 where o.ctid = any(array(
   select d.ctid from authority.outbox d
-  where d.delivered_time < now() - $1::interval and d.delivered_time is not null and d.sequence = 1
+  where d.delivered_time < now() - $1::interval
   order by d.delivered_time
   limit $2
   for update skip locked))

@@ -35,8 +35,8 @@ def counted(number: int, **others: int) -> CommitCounts:
     return CommitCounts(**{**numbers, **others})
 
 
-def report(counts: CommitCounts, **changes: CameOut) -> Report:
-    return Report([Result(line, changes.get(name, good(line))) for name, line in LINES.items()], counts)
+def report(counts: CommitCounts, delivered: int = 45, **changes: CameOut) -> Report:
+    return Report([Result(line, changes.get(name, good(line))) for name, line in LINES.items()], counts, delivered)
 
 
 def test_every_line_can_come_out_as_it_expects() -> None:
@@ -82,7 +82,9 @@ def test_a_good_demo_ends_with_its_numbers() -> None:
     whole = report(counted(45))
 
     assert whole.ok
-    assert whole.last_line() == "demo ok: committed=45 refused=19 replayed=45 receipts_verified=45 events=45"
+    assert (
+        whole.last_line() == "demo ok: committed=45 refused=19 replayed=45 receipts_verified=45 events=45 delivered=45"
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,9 +98,22 @@ def test_a_demo_whose_counts_differ_has_failed(counts: CommitCounts) -> None:
     assert whole.last_line().startswith("demo failed: committed=45 ")
 
 
+@pytest.mark.parametrize("delivered", [0, 44, 46])
+def test_a_demo_whose_events_are_not_all_delivered_has_failed(
+    delivered: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = report(counted(45), delivered)
+
+    whole.show()
+
+    assert not whole.ok
+    assert whole.last_line().endswith(f"events=45 delivered={delivered}")
+    assert f"45 events, and {delivered} events delivered, WHICH DO NOT AGREE." in capsys.readouterr().out
+
+
 def test_a_demo_with_one_wrong_line_has_failed(capsys: pytest.CaptureFixture[str]) -> None:
     wrong = replace(good(COMMITTED), receipt_verified=False)
-    whole = report(counted(45), **{COMMITTED.name: wrong})
+    whole = report(counted(45), 45, **{COMMITTED.name: wrong})
 
     whole.show()
 
