@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
-from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -29,6 +28,7 @@ from authority.cli import (
 )
 from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
 from authority.cli.failures import explain as explain_failure
+from authority.cli.helping import say_in_words
 from authority.cli.output import note, say
 
 _PROGRAM = "authority"
@@ -60,21 +60,7 @@ app.command("doctor")(doctor.doctor)
 app.command("health")(health.health)
 
 
-def _flowing(text: str) -> str:
-    """The paragraphs in one line each: the terminal breaks them, not the source."""
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in cleandoc(text).split("\n\n"))
-
-
-def _let_help_flow(group: typer.Typer) -> None:
-    for command in group.registered_commands:
-        if command.callback is not None:
-            command.help = _flowing(command.help or command.callback.__doc__ or "")
-    for inner in group.registered_groups:
-        if inner.typer_instance is not None:
-            _let_help_flow(inner.typer_instance)
-
-
-_let_help_flow(app)
+say_in_words(app)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

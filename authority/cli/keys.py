@@ -38,6 +38,8 @@ _BREAKS = {
 }
 """What stops working when a key of the purpose is revoked."""
 
+_MADE = ", ".join(purpose.value for purpose in FIRST_PURPOSES)
+
 OptionalScopeTenant = Annotated[
     TenantRef | None,
     typer.Option("--tenant", parser=parse_tenant, metavar="NS|ID", help=f"{TENANT_HELP} Every one when left out."),
@@ -60,7 +62,7 @@ def list_(*, data: DataFolder = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def rotate(
-    purpose: Annotated[KeyPurpose, typer.Argument(help="What the key signs.")],
+    named: Annotated[str, typer.Argument(metavar="PURPOSE", help=f"What the key signs: {_MADE}.")],
     *,
     tenant: OptionalScopeTenant = None,
     namespace: Annotated[
@@ -73,10 +75,10 @@ def rotate(
     """Make a new key that signs from now on. The one before retires: it signs nothing new, and still verifies."""
     if namespace is not None and tenant is None:
         raise Misused("--namespace needs --tenant: memory namespaces belong to tenants")
+    purpose = _purpose(named)
     if purpose not in FIRST_PURPOSES:
-        made = ", ".join(made.value for made in FIRST_PURPOSES)
         raise Refused(
-            f"this version makes no {purpose.value} statements, so that such a key signs nothing; it has {made}"
+            f"this version makes no {purpose.value} statements, so that such a key signs nothing; it has {_MADE}"
         )
 
     async def act(operator: Operator) -> tuple[IssuerKey, list[str]]:
@@ -139,6 +141,13 @@ def revoke(
     say(f"revoked {key_id}")
     if not replaced:
         say(f"No active {found.purpose.value} key is left in its place: {_remedy(found)} makes one")
+
+
+def _purpose(named: str) -> KeyPurpose:
+    try:
+        return KeyPurpose(named)
+    except ValueError:
+        raise Misused(f"PURPOSE: {named!r} is none of {_MADE}") from None
 
 
 def _remedy(key: IssuerKey) -> str:

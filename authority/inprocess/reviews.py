@@ -50,10 +50,14 @@ class InProcessApprovals:
 
     tables: Tables
 
-    async def decide(self, mark: RequestMark, approval: Approval, state: ProposalState) -> RecordedApproval | Refusal:
+    async def decide(
+        self, mark: RequestMark, approval: Approval, state: ProposalState, refusal: Refusal | None = None
+    ) -> RecordedApproval | Refusal:
         """Keeps the decision on the newest validation."""
         if earlier := self.tables.answered(mark, RecordedApproval):
             return earlier
+        if refusal:
+            return refusal
         key = (mark.tenant, approval.proposal_id, approval.proposal_revision)
         head = _current_head(self.tables, *key)
         if isinstance(head, Refusal):

@@ -70,7 +70,9 @@ class PostgresApprovals:
 
     database: Database
 
-    async def decide(self, mark: RequestMark, approval: Approval, state: ProposalState) -> RecordedApproval | Refusal:
+    async def decide(
+        self, mark: RequestMark, approval: Approval, state: ProposalState, refusal: Refusal | None = None
+    ) -> RecordedApproval | Refusal:
         """Keeps the decision. One against takes the tenant's lock alone: no commit that ignores it can still land."""
 
         async def work(connection: Connection) -> RecordedApproval:
@@ -84,6 +86,8 @@ class PostgresApprovals:
             if earlier:
                 reference, _, kept_state = earlier.partition(":")
                 return RecordedApproval(reference, ProposalState(kept_state))
+            if refusal:
+                raise Refused(refusal)
             proposal_id, verb = approval.proposal_id, approval.verdict.value
             previous = await lock_current(connection, mark.tenant, proposal_id, approval.proposal_revision)
             if withdraws:

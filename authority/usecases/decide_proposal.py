@@ -12,6 +12,7 @@ from authority.domain.refusal import Refusal, binding_mismatch, malformed
 from authority.usecases.admit import Admit
 from authority.usecases.ports import Approvals, Clock, Identifiers, Proposals, RecordedApproval, RequestMark
 
+_WHEN = "must lie in the future, at most 30 days away"
 _STATE_AFTER = {
     ApprovalVerdict.APPROVE: ProposalState.APPROVED,
     ApprovalVerdict.REJECT: ProposalState.REJECTED,
@@ -47,22 +48,22 @@ class DecideProposal:
         """The decision's reference and the state that it left the revision in.
 
         Refusals: NOT_ALLOWED, BINDING_MISMATCH `proposal_digest`, NOT_FOUND, NOT_VALIDATED, ALREADY_COMMITTED,
-        IDEMPOTENCY_CONFLICT, MALFORMED for an expiry that is over or beyond the limit.
+        IDEMPOTENCY_CONFLICT, MALFORMED for an expiry that is over or beyond the limit, unless it is a retry.
         """
         if refusal := await self.admit(caller) or require(caller, Right.DECIDE):
             return refusal
         now = self.clock.now()
         latest = after(now, limits.APPROVAL_LIFETIME_MS)
         expire_time = latest if request.expire_time is None else request.expire_time
-        if not now < expire_time <= latest:
-            return malformed("expire_time", "must lie in the future, at most 30 days away")
+        # A retry of what was decided in time is answered with it, however late it comes: so this rides along.
+        late = None if now < expire_time <= latest else malformed("expire_time", _WHEN)
         proposal = await self.proposals.get(caller.tenant, request.proposal_id, request.revision)
         if proposal is None:
-            return Refusal(Reason.NOT_FOUND)
+            return late or Refusal(Reason.NOT_FOUND)
         if proposal.revision.proposer == caller.ref:
-            return Refusal(Reason.NOT_ALLOWED, {"problem": "the proposer cannot decide"})
+            return late or Refusal(Reason.NOT_ALLOWED, {"problem": "the proposer cannot decide"})
         if proposal.digest != request.proposal_digest:
-            return binding_mismatch("proposal_digest")
+            return late or binding_mismatch("proposal_digest")
         approval = Approval(
             reference=self.identifiers.new(),
             tenant=caller.tenant,
@@ -76,4 +77,4 @@ class DecideProposal:
             decide_time=now,
             expire_time=expire_time,
         )
-        return await self.approvals.decide(request.mark, approval, _STATE_AFTER[request.verdict])
+        return await self.approvals.decide(request.mark, approval, _STATE_AFTER[request.verdict], late)

@@ -307,10 +307,13 @@ class RecordedApproval:
 class Approvals(Protocol):
     """Keeps what persons decided."""
 
-    async def decide(self, mark: RequestMark, approval: Approval, state: ProposalState) -> RecordedApproval | Refusal:
+    async def decide(
+        self, mark: RequestMark, approval: Approval, state: ProposalState, refusal: Refusal | None = None
+    ) -> RecordedApproval | Refusal:
         """Keeps the decision on the newest validation of the revision, whatever digest `approval` names for it.
 
-        A decision against is a withdrawal: it excludes commits and is seen by every one that follows.
+        A decision against is a withdrawal: it excludes commits and is seen by every one that follows. A `refusal`
+        of the caller's own answers when the request was not answered before.
         Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, NOT_VALIDATED, ALREADY_COMMITTED.
         """
         ...

@@ -7,7 +7,7 @@ import pytest
 from authority.domain.decision import Approval, ApprovalVerdict, DecisionFacts
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
-from authority.domain.references import DAY, after
+from authority.domain.references import DAY, MINUTE, after
 from authority.domain.refusal import Refusal
 from authority.usecases.ports import Approvals
 from tests.world.world import World, must, reason_of
@@ -136,6 +136,25 @@ async def test_a_request_id_is_answered_with_its_first_decision(world: World) ->
     assert must(await world.approve(proposal, request_id="r")) == first
     assert (await now(world, proposal)).state is ProposalState.VALIDATED
     assert len(await decided(world, proposal)) == 2
+
+
+async def test_a17_a_retry_after_its_expiry_is_answered_with_the_first_decision(world: World) -> None:
+    # Given a decision that counted for a minute, which is over
+    proposal = await world.validated()
+    first = must(await world.approve(proposal, request_id="r", expire_time=after(world.now(), MINUTE)))
+    expire_time = after(world.now(), MINUTE)
+    world.authority.clock.advance(2 * MINUTE)
+    # Then the same request again gets its answer, another under its id is a conflict, and a new one comes too late
+    assert must(await world.approve(proposal, request_id="r", expire_time=expire_time)) == first
+    conflict = await world.approve(proposal, REJECT, request_id="r", expire_time=expire_time)
+    assert reason_of(conflict) is Reason.IDEMPOTENCY_CONFLICT
+    late = await world.approve(proposal, request_id="s", expire_time=expire_time)
+    assert late == Refusal(
+        Reason.MALFORMED, {"field": "expire_time", "problem": "must lie in the future, at most 30 days away"}
+    )
+    assert len(await decided(world, proposal)) == 1
+    # And its id is as free as before
+    must(await world.approve(proposal, request_id="s"))
 
 
 async def test_a_request_id_used_for_another_request_is_a_conflict(world: World) -> None:

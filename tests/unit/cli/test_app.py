@@ -1,5 +1,6 @@
 """The program as a whole: its help, its version, and how it refuses what it does not understand."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -40,6 +41,7 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
 
     assert result.code == 0
     assert f"authority {name}" in result.out
+    assert not re.search("<[a-z]", result.out), "it names a type"
     assert result.err == ""
 
 
@@ -70,8 +72,8 @@ def test_the_version_is_the_distributions(capsys: pytest.CaptureFixture[str]) ->
     [
         (["bogus"], "No such command 'bogus'. (see authority --help)"),
         (["serve", "--bogus"], "No such option: --bogus (see authority serve --help)"),
-        (["keys", "rotate"], "Missing argument 'purpose'."),
-        (["keys", "rotate", "bogus"], "Invalid value for 'purpose': 'bogus' is not one of 'capability', 'grant',"),
+        (["keys", "rotate"], "Missing argument 'PURPOSE'"),
+        (["keys", "rotate", "bogus"], "PURPOSE: 'bogus' is none of capability, receipt, "),
         (["keys", "revoke", "x"], "Invalid value for 'KEY_ID': 'x' is not sha256: and 64"),
         (["principals", "list"], "Missing option '--tenant'. (see authority principals list --help)"),
         (["principals", "list", "--tenant", "x"], "Invalid value for '--tenant': 'x' is not NAMESPACE|ID"),
@@ -95,6 +97,18 @@ def test_a_key_that_would_sign_nothing_is_not_made(purpose: str, capsys: pytest.
 
     assert result.code == 1
     assert result.sentence.startswith(f"this version makes no {purpose} statements")
+
+
+def test_a_purpose_that_there_is_not_is_told_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    result = ran(capsys, "keys", "rotate", "reciept")
+
+    assert result.code == 2
+    assert result.sentence.startswith("PURPOSE: 'reciept' is none of capability, receipt, ")
+
+
+def test_the_help_of_a_choice_names_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
+    for command, last in ((["principals", "add"], "validator, admin."), (["keys", "rotate"], "validation, decision")):
+        assert last in " ".join(ran(capsys, *command, "--help").out.replace("│", " ").split())
 
 
 def test_without_a_command_it_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,6 +58,10 @@ class Proposal:
     validation_receipt: SignedStatement | None = None
     """The newest validation receipt of the revision, when it was asked for by `get_proposal` and there is one."""
 
+    def __repr__(self) -> str:
+        """Short: the content may be large."""
+        return f"<Proposal {self.proposal_id} revision {self.revision}, {self.state}>"
+
     @property
     def proposal_id(self) -> str:
         """The id that the authority gave, the same in every revision."""
@@ -132,7 +136,7 @@ class Finding:
 class Validation:
     """What the validators of the profile said of one revision."""
 
-    receipt: SignedStatement
+    receipt: SignedStatement = field(repr=False)
     """The signed validation receipt, to issue with."""
     outcome: str
     """"pass", "review" (a person must look) or "fail"."""
@@ -155,7 +159,7 @@ class Review:
 class PolicyDecision:
     """What policy said of one holder committing one revision."""
 
-    receipt: SignedStatement
+    receipt: SignedStatement = field(repr=False)
     """The signed decision receipt, to issue with."""
     outcome: str
     """"allow", "require_approval" or "deny". Only "allow" lets a capability be issued."""
@@ -173,6 +177,11 @@ class IssuedCapability:
     """What it binds, as it says itself; its signature is the authority's to judge."""
     replayed: bool
     """Whether it existed before this call."""
+
+    def __repr__(self) -> str:
+        """Short: the statement is bytes, and its terms are many."""
+        until = f"{self.expire_time:%Y-%m-%dT%H:%M:%SZ}"
+        return f"<IssuedCapability {self.capability_id} for {self.commit_idempotency_key!r} until {until}>"
 
     @property
     def capability_id(self) -> str:
@@ -231,11 +240,11 @@ class Receipt:
 
     receipt_id: str
     record_id: str
-    statement: SignedStatement
+    statement: SignedStatement = field(repr=False)
     """The exact bytes of the first success; `SerializeToString` of it is what to keep as a file."""
-    attestation: SignedStatement | None
+    attestation: SignedStatement | None = field(repr=False)
     """When the key that signed the receipt was revoked since: the current receipt key vouches for it."""
-    says: CommitReceipt | None
+    says: CommitReceipt | None = field(repr=False)
     """What the receipt says; None when it was not verified, for then it says nothing."""
 
 
@@ -266,6 +275,10 @@ class MemoryRecord:
 
     message: memory_service_pb2.MemoryRecord
     """All of it."""
+
+    def __repr__(self) -> str:
+        """Short: the content may be large."""
+        return f"<MemoryRecord {self.record_id} in {self.memory_namespace}>"
 
     @property
     def record_id(self) -> str:
