@@ -24,6 +24,7 @@ from authority.cli import (
     principals,
     relay,
     serve,
+    tamper,
     tenants,
 )
 from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
@@ -56,6 +57,7 @@ app.command("relay")(relay.relay)
 app.add_typer(outbox.app, name="outbox")
 app.command("config")(config.config)
 app.command("explain")(explain.explain)
+app.command("tamper")(tamper.tamper)
 app.command("doctor")(doctor.doctor)
 app.command("health")(health.health)
 

@@ -1,8 +1,5 @@
 """`authority inspect`: what a statement says, and whether that may be believed."""
 
-import errno
-import re
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +14,7 @@ from authority.cli.endpoint import DEFAULT_DATA, is_served
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import Json, console_for_answers, emit, printable, say
 from authority.cli.running import run_to_end
+from authority.cli.statement_argument import find_argument
 from authority.cli.tables import table
 from authority.domain.statement import Statement
 from authority.signing.inspection import (
@@ -30,18 +28,11 @@ from authority.signing.inspection import (
     dsse_json,
     judge,
 )
-from authority.signing.statement_forms import MOST_BYTES, NotAStatement, find_statement
 from capability_authority.client import AuthorityError, CapabilityAuthority
 from capability_authority.client.rpcs import rpc_named
 
 STYLES = {Verdict.VALID: "green", Verdict.INVALID: "bold red", Verdict.UNKNOWN: "yellow"}
 _KEY_SET_BYTES = 4 * 1024 * 1024
-_SHOWN_CHARACTERS = 80
-_NO_FILES_NAME = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-"""Then the argument is the statement itself."""
-_LONGEST_NAME = 255
-"""Of a path that is mistaken for a statement: base64 has slashes too, and no statement is as short."""
-_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}")
 _NO_KEYS = Judgement(NOT_JUDGED.verdict, f"{NOT_JUDGED.because}; --data DIR or --key-set FILE would verify it")
 
 
@@ -69,7 +60,7 @@ def inspect(
     the authority that is served from ./.authority gives its keys, if there is one. With keys, the exit code is 1 for
     anything but a valid statement. Whether it has expired is not judged.
     """
-    found = _find(statement)
+    found = find_argument(statement)
     if dsse:
         say(dsse_json(found))
         return 0
@@ -82,45 +73,6 @@ def inspect(
         _show(description, judgement)
     unconvincing = keys is not None and judgement.verdict is not Verdict.VALID
     return REFUSED if unconvincing or description.problem else 0
-
-
-def _find(source: str) -> Statement:
-    try:
-        return find_statement(_bytes(source))
-    except NotAStatement as error:
-        why = "there is no such file" if _names_no_file(source) else error
-        raise Refused(f"{_shown(source)}: {why}") from None
-
-
-def _names_no_file(source: str) -> bool:
-    """Whether the argument was meant as a path, to where nothing is."""
-    if source.lstrip().startswith(("{", "[")) or len(source) > _LONGEST_NAME or "\0" in source:
-        return False
-    looks_so = "/" in source or _SUFFIX.fullmatch(Path(source).suffix) is not None
-    return looks_so and not Path(source).exists()
-
-
-def _shown(source: str) -> str:
-    if source in ("", "-"):
-        return "standard input" if source else "the statement"
-    return printable(source if len(source) <= _SHOWN_CHARACTERS else f"{source[:_SHOWN_CHARACTERS]}…")
-
-
-def _bytes(source: str) -> bytes:
-    """No more than one byte beyond what a statement could have: enough to say that it is too long."""
-    if source == "-":
-        return sys.stdin.buffer.read(MOST_BYTES + 1)
-    if not source:
-        return b""  # The path of nothing is this folder.
-    try:
-        with Path(source).open("rb") as file:
-            return file.read(MOST_BYTES + 1)
-    except ValueError:
-        pass  # It holds a NUL.
-    except OSError as error:
-        if error.errno not in _NO_FILES_NAME:
-            raise
-    return source.encode(errors="surrogateescape")
 
 
 def _keys(file: Path | None, data: Path | None) -> Message | None:
