@@ -24,6 +24,7 @@ from authority.postgres.connections import Database, PoolSettings, Power, connec
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.gathering import GatheringSettings
 from authority.postgres.generation import GenerationWatch
+from authority.postgres.histories import PostgresHistories
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
@@ -54,6 +55,7 @@ from authority.usecases.commit_stream import OpenCommitStream
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
+from authority.usecases.export_record import ExportRecord
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.paging import Pages
@@ -290,6 +292,7 @@ def _use_cases(
         list_records=ListRecords(admit, records, pages, clock),
         revoke_record=RevokeRecord(admit, record_revocations, clock),
         register_citation=RegisterCitation(admit, reader, receipts, citations, clock, identifiers),
+        export_record=ExportRecord(admit, reader, signer, PostgresHistories(databases.read), clock),
         list_citations=ListCitations(admit, citations, pages),
         recall=RecallRecords(admit, PostgresRecall(databases.read), revisions, pages, clock),
     )

@@ -26,6 +26,10 @@ RECALL_SIZE_DEFAULT = 20
 QUERY_BYTES = 1024
 SEARCH_CHARACTERS = 64 * 1024
 """How much of a content recall looks into: so little that no index of the database can refuse it."""
+EXPORT_ITEMS = 200
+"""Of one kind in an export: approvals, revisions, citations."""
+EXPORT_REVISION_BYTES = 512 * 1024
+"""Of a proposal's revisions in an export, together; the committed one is always there."""
 BATCH_ITEMS = 512
 """No request repeats a message more often."""
 BATCH_BYTES = 3 * 1024 * 1024

@@ -30,7 +30,7 @@ class InProcessRecordRevocations:
         self,
         mark: RequestMark,
         record_id: str,
-        note: str,  # noqa: ARG002
+        note: str,
         traceparent: str,
         now: Instant,
     ) -> RevokedRecord | Refusal:
@@ -44,9 +44,9 @@ class InProcessRecordRevocations:
         first = self.tables.withdrawal_of(kept)
         if first:
             return self.tables.answer(mark, RevokedRecord(first.time, first.sequence, replayed=True))
-        return self.tables.answer(mark, self._bury(kept, traceparent, now))
+        return self.tables.answer(mark, self._bury(kept, note, traceparent, now))
 
-    def _bury(self, kept: KeptRecord, traceparent: str, now: Instant) -> RevokedRecord:
+    def _bury(self, kept: KeptRecord, note: str, traceparent: str, now: Instant) -> RevokedRecord:
         record = kept.record
         same = [
             other
@@ -55,7 +55,7 @@ class InProcessRecordRevocations:
             == (record.tenant, record.memory_namespace, record.content_digest)
             and not self.tables.withdrawal_of(other)
         ]
-        sequence = self.tables.bury(record.tenant, record.memory_namespace, record.content_digest, now)
+        sequence = self.tables.bury(record.tenant, record.memory_namespace, record.content_digest, now, note)
         for other in same:
             tell(
                 self.tables,

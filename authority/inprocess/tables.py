@@ -85,6 +85,7 @@ class Tombstone:
 
     sequence: int
     time: Instant
+    note: str = ""
 
 
 @dataclass(slots=True)
@@ -217,11 +218,13 @@ class Tables:
         receipts = (kept for (of_tenant, _), kept in self.receipts.items() if of_tenant == tenant)
         return next((kept.stored.receipt_id for kept in receipts if kept.capability_id == capability_id), None)
 
-    def bury(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, now: Instant) -> int:
+    def bury(
+        self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, now: Instant, note: str = ""
+    ) -> int:
         """Withdraws the content under the next sequence, which it returns."""
         content = (tenant, memory_namespace, content_digest)
         sequence = self.next_sequence()
-        self.tombstones[content] = (*self.tombstones.get(content, ()), Tombstone(sequence, now))
+        self.tombstones[content] = (*self.tombstones.get(content, ()), Tombstone(sequence, now, note))
         return sequence
 
     def withdrawal_of(self, kept: KeptRecord) -> Tombstone | None:

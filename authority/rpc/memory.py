@@ -1,7 +1,7 @@
 """MemoryService: decode, use case, encode."""
 # ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
 
-from authority.rpc.convert import citations, recall, values
+from authority.rpc.convert import citations, exports, recall, values
 from authority.rpc.convert import memory as convert
 from authority.rpc.current_call import Context, current_caller, traceparent_of
 from authority.rpc.refused import value_or_refuse
@@ -55,3 +55,9 @@ class MemoryServicer(MemoryServiceServicer):
         cited, asked = citations.cited(request), values.page(request.page_size, request.page_token)
         page = await self._use_cases.list_citations(current_caller(), cited, asked)
         return citations.citations_response(value_or_refuse(page))
+
+    async def ExportRecord(self, request: pb.ExportRecordRequest, context: Context) -> pb.ExportRecordResponse:
+        """Hands a record over with what proves it."""
+        record_id, form = values.uuid(request.record_id, "record_id"), exports.form_of(request.form, "form")
+        found = await self._use_cases.export_record(current_caller(), record_id, form)
+        return exports.export_response(value_or_refuse(found))

@@ -44,6 +44,7 @@ METHODS: dict[str, MethodKind] = {
     _MEMORY + "ListMemoryRecords": MethodKind.READ,
     _MEMORY + "RevokeRecord": MethodKind.MUTATION,
     _MEMORY + "RecallRecords": MethodKind.READ,
+    _MEMORY + "ExportRecord": MethodKind.READ,
     _MEMORY + "RegisterCitation": MethodKind.MUTATION,
     _MEMORY + "ListCitations": MethodKind.READ,
 }

@@ -20,6 +20,7 @@ from authority.usecases.commit_stream import CommitItem
 from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
+from authority.usecases.export_record import ExportForm, RecordExport
 from authority.usecases.issue import IssueRequest
 from authority.usecases.paging import Page, PageRequest
 from authority.usecases.ports import (
@@ -76,4 +77,5 @@ class UseCases:
     revoke_record: Callable[[Caller, RecordRevocation], Awaitable[RevokedRecord | Refusal]]
     recall: Callable[[Caller, RecallRequest], Awaitable[Page[RecallHit] | Refusal]]
     register_citation: Callable[[Caller, CitationRequest], Awaitable[Citation | Refusal]]
+    export_record: Callable[[Caller, str, ExportForm], Awaitable[RecordExport | Refusal]]
     list_citations: Callable[[Caller, Cited, PageRequest], Awaitable[Page[Citation] | Refusal]]

@@ -139,6 +139,10 @@ class StatementReader:
             validator_profile_version=terms.validator_profile_version,
         )
 
+    def proposal_payload(self, revision: ProposalRevision) -> tuple[str, bytes]:
+        """What the proposal digest is reckoned over."""
+        return PROPOSAL_REVISION, encode(encode_proposal(revision))
+
     def digest(self, statement: Statement) -> bytes:
         """The statement digest."""
         return _digest(statement)

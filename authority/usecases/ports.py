@@ -15,6 +15,7 @@ from authority.domain.decision import (
     SignedDecision,
 )
 from authority.domain.freshness import Freshness
+from authority.domain.history import AuditTrail, RecordHistory
 from authority.domain.identity import Principal, RegisteredKey
 from authority.domain.invocation import Invocation
 from authority.domain.issuing import IssuingFacts, IssuingQuestion
@@ -110,6 +111,10 @@ class Statements(Protocol):
 
     def fingerprint(self, terms: CommitCapability, presentation: Presentation) -> bytes:
         """The request fingerprint (semantics §4)."""
+        ...
+
+    def proposal_payload(self, revision: ProposalRevision) -> tuple[str, bytes]:
+        """The payload type and the payload bytes that the proposal digest is reckoned over."""
         ...
 
     def digest(self, statement: Statement) -> bytes:
@@ -608,4 +613,16 @@ class Citations(Protocol):
         self, tenant: TenantRef, cited: Cited, *, reader: PrincipalRef, after: str, size: int
     ) -> Sequence[Citation]:
         """Citations in the order of their ids after `after`, of records whose visibility includes the reader."""
+        ...
+
+
+class Histories(Protocol):
+    """Reads records and what they stand on, whatever became of them: who may be told is the use case's to judge."""
+
+    async def of_record(self, tenant: TenantRef, record_id: str) -> RecordHistory | None:
+        """The record with its receipt and its fate."""
+        ...
+
+    async def trail(self, tenant: TenantRef, receipt: CommitReceipt, most: int) -> AuditTrail:
+        """What the commit of the receipt stood on; of approvals, revisions and citations at most so many."""
         ...

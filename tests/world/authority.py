@@ -25,6 +25,7 @@ from authority.usecases.commit_stream import OpenCommitStream
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
+from authority.usecases.export_record import ExportRecord
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.paging import Pages
@@ -72,6 +73,7 @@ class UseCases:
     recall: RecallRecords
     register_citation: RegisterCitation
     list_citations: ListCitations
+    export_record: ExportRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ class Authority:
             list_records=ListRecords(admit, store.records, pages, clock),
             revoke_record=RevokeRecord(admit, store.record_revocations, clock),
             register_citation=RegisterCitation(admit, reader, store.receipts, store.citations, clock, ids),
+            export_record=ExportRecord(admit, reader, signer, store.histories, clock),
             list_citations=ListCitations(admit, store.citations, pages),
             recall=RecallRecords(admit, store.recall, revisions, pages, clock),
         )

@@ -12,6 +12,7 @@ from authority.inprocess.capabilities import InProcessCapabilities
 from authority.inprocess.citations import InProcessCitations
 from authority.inprocess.committer import InProcessCommitter
 from authority.inprocess.decisions import InProcessDecisions
+from authority.inprocess.histories import InProcessHistories
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.proposals import InProcessProposals
 from authority.inprocess.recall import InProcessRecall
@@ -30,6 +31,7 @@ from authority.postgres.citations import PostgresCitations
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
+from authority.postgres.histories import PostgresHistories
 from authority.postgres.outbox import PostgresOutbox
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.recall import PostgresRecall
@@ -49,6 +51,7 @@ from authority.usecases.ports import (
     Clock,
     Committer,
     Decisions,
+    Histories,
     Proposals,
     Recall,
     Receipts,
@@ -107,6 +110,7 @@ class Store:
     outbox: Outbox
     recall: Recall
     citations: Citations
+    histories: Histories
     behind: Behind
 
 
@@ -176,6 +180,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         outbox=InProcessOutbox(tables, clock),
         recall=InProcessRecall(tables),
         citations=InProcessCitations(tables),
+        histories=InProcessHistories(tables),
         behind=_BehindTables(tables),
     )
 
@@ -203,5 +208,6 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         outbox=PostgresOutbox(databases[Power.RELAY]),
         recall=PostgresRecall(reading),
         citations=PostgresCitations(proposing, reading),
+        histories=PostgresHistories(reading),
         behind=_BehindPostgres(databases[Power.ADMIN]),
     )

@@ -36,3 +36,12 @@ where c.tenant = $1 and c.memory_namespace = $3 and c.content_digest = $4 and c.
   and (r.visibility = 'workspace' or r.proposer = $2)
 order by c.citation_id
 limit $6
+
+-- name: citations_told_of
+-- Citations of a record after $3, for whoever may know all of it.
+select tenant, citation_id, record_id, memory_namespace, content_digest, receipt_digest, cited_by, citing_kind,
+  citing_ref, create_time
+from authority.citation
+where tenant = $1 and record_id = $2 and citation_id > $3
+order by citation_id
+limit $4

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 from authority.domain import limits
 from authority.domain.decision import ApprovalVerdict, DecisionOutcome
+from authority.domain.history import RecordState
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import MemoryType, ProposalState, Provenance, Visibility
 from authority.domain.reasons import Reason
@@ -13,7 +14,8 @@ from authority.domain.refusal import malformed, over_limit
 from authority.domain.statement import KeyPurpose, KeyState
 from authority.domain.validation import ValidationOutcome
 from authority.rpc.refused import Refused
-from capability_authority.v1 import errors_pb2, proposal_service_pb2, types_pb2
+from authority.usecases.export_record import ExportForm
+from capability_authority.v1 import errors_pb2, memory_service_pb2, proposal_service_pb2, types_pb2
 
 Member = TypeVar("Member", bound=Enum)
 Number = TypeVar("Number", bound=int)
@@ -50,11 +52,13 @@ class Vocabulary(Generic[Member, Number]):
 APPROVAL_VERDICTS = Vocabulary(ApprovalVerdict, proposal_service_pb2.DecideProposalRequest.Verdict.Value, "VERDICT_")
 DECISION_OUTCOMES = Vocabulary(DecisionOutcome, types_pb2.DecisionOutcome.Value, "DECISION_OUTCOME_")
 ERROR_REASONS = Vocabulary(Reason, errors_pb2.ErrorReason.Value, "ERROR_REASON_")
+EXPORT_FORMS = Vocabulary(ExportForm, memory_service_pb2.ExportRecordRequest.Form.Value, "FORM_")
 KEY_PURPOSES = Vocabulary(KeyPurpose, types_pb2.KeyPurpose.Value, "KEY_PURPOSE_")
 KEY_STATES = Vocabulary(KeyState, types_pb2.KeyState.Value, "KEY_STATE_")
 MEMORY_TYPES = Vocabulary(MemoryType, types_pb2.MemoryType.Value, "MEMORY_TYPE_")
 PRINCIPAL_KINDS = Vocabulary(PrincipalKind, types_pb2.PrincipalKind.Value, "PRINCIPAL_KIND_")
 PROPOSAL_STATES = Vocabulary(ProposalState, proposal_service_pb2.ProposalState.Value, "PROPOSAL_STATE_")
 PROVENANCES = Vocabulary(Provenance, types_pb2.Provenance.Value, "PROVENANCE_")
+RECORD_STATES = Vocabulary(RecordState, memory_service_pb2.RecordState.Value, "RECORD_STATE_")
 VALIDATION_OUTCOMES = Vocabulary(ValidationOutcome, types_pb2.ValidationOutcome.Value, "VALIDATION_OUTCOME_")
 VISIBILITIES = Vocabulary(Visibility, types_pb2.Visibility.Value, "VISIBILITY_")

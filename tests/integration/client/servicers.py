@@ -404,6 +404,17 @@ class MemoryServicer(MemoryServiceServicer):
         ]
         return memory_pb.RecallRecordsResponse(hits=hits, next_page_token=token)
 
+    async def ExportRecord(
+        self, request: memory_pb.ExportRecordRequest, context: Context
+    ) -> memory_pb.ExportRecordResponse:
+        """The record with its receipt, in whichever form; what the test spoils is spoiled."""
+        record = memory_pb.MemoryRecord()
+        record.CopyFrom(self._state.records[request.record_id])
+        (receipt,) = (it for it in self._state.receipts.values() if it.record_id == record.record_id)
+        record.content += self._state.spoils_exports
+        export = memory_pb.RecordExport(record=record, receipt=receipt.receipt, state=memory_pb.RECORD_STATE_LIVE)
+        return memory_pb.ExportRecordResponse(export=export)
+
     async def RegisterCitation(
         self, request: memory_pb.RegisterCitationRequest, context: Context
     ) -> memory_pb.RegisterCitationResponse:

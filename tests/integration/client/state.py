@@ -44,6 +44,8 @@ class State:
         self.receipts: dict[str, capability_pb.CommitValidatedResponse] = {}
         self.revoked: set[str] = set()
         self.records: dict[str, memory_pb.MemoryRecord] = {}
+        self.spoils_exports = b""
+        """What is put after the content of exported records."""
         self.citations: list[memory_pb.Citation] = []
         self.outcome: types.DecisionOutcome.ValueType = types.DECISION_OUTCOME_ALLOW
         self.refused_items: defaultdict[str, deque[Refusal]] = defaultdict(deque)

@@ -5,13 +5,30 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from capability_authority import CapabilityAuthority, Credentials
-from capability_authority.client import NotFound, RecordRevocation, Reference, Revision, Revocation, UnknownRpc
-from capability_authority.offline import parse_statement, to_wire, verify_receipt
+from capability_authority.client import (
+    ExportRejected,
+    NotFound,
+    RecordRevocation,
+    Reference,
+    Revision,
+    Revocation,
+    UnknownRpc,
+)
+from capability_authority.offline import (
+    Check,
+    CheckVerdict,
+    check_export,
+    parse_statement,
+    to_wire,
+    verify_receipt,
+)
 from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, GetKeySetResponse
 from capability_authority.v1.memory_service_pb2 import (
+    ExportRecordRequest,
     GetMemoryRecordRequest,
     GetMemoryRecordResponse,
     RecallRecordsRequest,
+    RecordExport,
 )
 from capability_authority.v1.policy_service_pb2 import EvaluatePolicyRequest
 from capability_authority.v1.proposal_service_pb2 import CreateProposalRequest, DecideProposalRequest
@@ -192,6 +209,41 @@ async def test_what_cites_a_record_is_found_by_the_record_and_by_its_content(cli
     assert told[0].create_time == datetime.fromtimestamp(NOW_MS / 1000, UTC)
     with pytest.raises(ValueError, match="either"):
         await anext(client.citations())
+
+
+async def test_an_export_is_checked_before_it_is_handed_over(
+    client: CapabilityAuthority, small_authority: SmallAuthority
+) -> None:
+    # Given two records
+    commits = [
+        await client.commit(await issued(client, commit_idempotency_key=key), content=CONTENT) for key in ("k1", "k2")
+    ]
+    record_id, other_id = (committed.record_id for committed in commits)
+    for record in small_authority.state.records.values():
+        told = next(it.receipt.says for it in commits if it.record_id == record.record_id)
+        assert told is not None
+        record.proposer.CopyFrom(told.capability.subject)
+        record.proposal_id, record.proposal_revision = told.capability.proposal_id, told.capability.proposal_revision
+        record.create_time.CopyFrom(told.commit_time)
+
+    # When one is exported, then what came is checked part by part, and can be checked again from its bytes
+    export = await client.export(record_id)
+    assert (export.record.record_id, export.state, export.broken) == (record_id, "live", ())
+    assert export.checks[0] == Check("content", CheckVerdict.HOLDS, export.checks[0].because)
+    stored = RecordExport.FromString(export.message.SerializeToString())
+    tenant = (client.credentials.tenant.namespace, client.credentials.tenant.id)
+    assert check_export(stored, await client.key_set(), tenant=tenant) == export.checks
+    asked = small_authority.attempts("ExportRecord")[0].request_bytes
+    assert ExportRecordRequest.FromString(asked).form == ExportRecordRequest.FORM_COMPACT
+
+    # And what does not hold together is refused, or told when that is asked for
+    small_authority.state.spoils_exports = b"!"
+    with pytest.raises(ExportRejected, match="content: content_digest") as rejected:
+        await client.export(other_id, form="audit")
+    told_all = await client.export(other_id, verify=False)
+    assert told_all.broken[0] == rejected.value.export.broken[0]
+    with pytest.raises(ValueError, match="compact, audit"):
+        await client.export(other_id, form="whole")  # type: ignore[arg-type]
 
 
 async def test_a_page_is_asked_for_only_when_it_is_needed(

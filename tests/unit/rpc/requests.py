@@ -10,7 +10,17 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from authority.domain.identity import RIGHTS_BY_KIND, Caller, Principal, PrincipalKind, Proof
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
-from authority.rpc.convert import capabilities, citations, memory, policies, proposals, recall, receipts, values
+from authority.rpc.convert import (
+    capabilities,
+    citations,
+    exports,
+    memory,
+    policies,
+    proposals,
+    recall,
+    receipts,
+    values,
+)
 from authority.rpc.convert.statements import statement
 from authority.rpc.refused import Refused
 from capability_authority.v1 import (
@@ -97,6 +107,11 @@ def _decode_list(request: Message) -> object:
 def _decode_get_proposal(request: Message) -> object:
     assert isinstance(request, proposal_service_pb2.GetProposalRequest)
     return values.uuid(request.proposal_id, "proposal_id"), proposals.newest_or_revision(request)
+
+
+def _decode_export(request: Message) -> object:
+    assert isinstance(request, memory_service_pb2.ExportRecordRequest)
+    return values.uuid(request.record_id, "record_id"), exports.form_of(request.form, "form")
 
 
 def _with_caller(decode: Callable[..., object]) -> Callable[[Message], object]:
@@ -232,6 +247,10 @@ RPCS: dict[str, Rpc] = {
             at_least_as_fresh_as="token",
         ),
         _alone(recall.recall_request),
+    ),
+    "ExportRecord": Rpc(
+        memory_service_pb2.ExportRecordRequest(record_id=UUID, form=memory_service_pb2.ExportRecordRequest.FORM_AUDIT),
+        _decode_export,
     ),
     "RegisterCitation": Rpc(
         memory_service_pb2.RegisterCitationRequest(

@@ -8,8 +8,17 @@ from google.protobuf.message import Message
 from hypothesis import given
 from hypothesis import strategies as st
 
+from authority.domain import limits
 from authority.domain.capability import CommitCapability, OpenedCapability
-from authority.domain.decision import COMMIT_ACTION, DecisionOutcome, DecisionReceipt, SignedDecision
+from authority.domain.decision import (
+    COMMIT_ACTION,
+    Approval,
+    ApprovalVerdict,
+    DecisionOutcome,
+    DecisionReceipt,
+    SignedDecision,
+)
+from authority.domain.history import AuditTrail, RecordHistory, RecordState
 from authority.domain.plan import StoredReceipt
 from authority.domain.proposal import Cost, ProposalState
 from authority.domain.reasons import Reason
@@ -19,8 +28,9 @@ from authority.domain.refusal import Refusal
 from authority.domain.statement import IssuerKey, KeyPurpose, KeyState
 from authority.domain.validation import Finding, SignedValidation, ValidationOutcome, ValidationReceipt
 from authority.domain.verify import Here
-from authority.rpc.convert import capabilities, citations, keys, memory, policies, proposals, recall, receipts
+from authority.rpc.convert import capabilities, citations, exports, keys, memory, policies, proposals, recall, receipts
 from authority.usecases.commit import CommitAnswer
+from authority.usecases.export_record import ExportedRevision, ExportedTrail, RecordExport
 from authority.usecases.paging import Page
 from authority.usecases.ports import (
     IssuedCapability,
@@ -34,7 +44,7 @@ from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt
 from authority.usecases.verify_capability import CapabilityVerdict
 from authority.usecases.weights import weight_of_proposal, weight_of_record
-from capability_authority.v1 import types_pb2
+from capability_authority.v1 import memory_service_pb2, types_pb2
 from capability_authority.v1.capability_service_pb2 import VerifyCapabilityResponse
 from tests.unit.rpc.samples import CITATION, PROPOSAL, PROPOSER, RECORD, REVISION, STATEMENT, TENANT
 
@@ -179,6 +189,50 @@ def test_a_citation_says_all_that_is_kept_of_it() -> None:
     assert _unset(response.citations[0]) == set()
     assert response.citations[0] == citations.citation_response(CITATION).citation
     assert response.citations[0].cited_by.id == "agent-7"
+
+
+def test_an_export_says_all_that_is_known_of_a_record() -> None:
+    approval = Approval(
+        reference="a-1",
+        tenant=TENANT,
+        proposal_id="p-1",
+        proposal_revision=3,
+        proposal_digest=b"\x04" * 32,
+        validation_receipt_digest=b"\x08" * 32,
+        verdict=ApprovalVerdict.APPROVE,
+        decided_by=PROPOSER,
+        note="Fine.",
+        decide_time=Instant(6_005),
+        expire_time=Instant(7_006),
+    )
+    trail = AuditTrail(
+        capability=STATEMENT,
+        validation=STATEMENT,
+        decision=STATEMENT,
+        approvals=(approval,),
+        revisions=(REVISION,),
+        citations=(CITATION,) * (limits.EXPORT_ITEMS + 1),
+    )
+    history = RecordHistory(
+        record=RECORD,
+        receipt=STORED,
+        revoke_time=Instant(8_007),
+        revoke_note="Wrong.",
+        superseded_by="r-2",
+        supersede_time=Instant(9_008),
+        supersedes="r-0",
+    )
+    told = ExportedTrail(trail, [ExportedRevision("type", b"payload")], revisions_left_out=2)
+    export = exports.export_response(RecordExport(history, RecordState.REVOKED, STATEMENT, Instant(1), told)).export
+
+    assert [_unset(it) for it in (export, export.trail, export.trail.approvals[0], export.trail.revisions[0])] == [
+        set()
+    ] * 4
+    assert export.state == memory_service_pb2.RECORD_STATE_REVOKED
+    assert len(export.trail.citations) == limits.EXPORT_ITEMS
+    # And compact it leaves out the trail alone
+    compact = exports.export_response(RecordExport(history, RecordState.LIVE, None, Instant(1), None)).export
+    assert _unset(compact) == {"attestation", "trail"}
 
 
 def test_pages_of_proposals_and_records_keep_their_order() -> None:

@@ -145,6 +145,9 @@ RecallRecords     | page_size: -1                                   | MALFORMED 
 RecallRecords     | page_size: 101                                  | LIMIT_EXCEEDED page_size
 RecallRecords     | page_token: "%(513)"                            | LIMIT_EXCEEDED page_token
 RecallRecords     | at_least_as_fresh_as: "%(513)"                  | LIMIT_EXCEEDED at_least_as_fresh_as
+ExportRecord      | record_id: "*"                                  | MALFORMED record_id
+ExportRecord      | form: FORM_UNSPECIFIED                          | MALFORMED form
+ExportRecord      | form: 3                                         | MALFORMED form
 RegisterCitation  | request_id: ""                                  | MALFORMED request_id
 RegisterCitation  | record_id: "*"                                  | MALFORMED record_id
 RegisterCitation  | citing_kind: ""                                 | MALFORMED citing_kind

@@ -20,6 +20,7 @@ from capability_authority.client.errors import (
     DeadlineExceeded,
     Denied,
     Expired,
+    ExportRejected,
     GrantExceeded,
     HolderMismatch,
     IdempotencyConflict,
@@ -51,19 +52,18 @@ from capability_authority.client.errors import (
     UnknownReason,
 )
 from capability_authority.client.issue_items import IssueItem
+from capability_authority.client.memory_values import Citation, RecallHit, RecordExport
 from capability_authority.client.presentations import CommitItem, StreamedCommit
 from capability_authority.client.retries import RetryPolicy
 from capability_authority.client.rpcs import UnknownRpc
 from capability_authority.client.values import (
     CapabilityVerdict,
-    Citation,
     Committed,
     Finding,
     IssuedCapability,
     MemoryRecord,
     PolicyDecision,
     Proposal,
-    RecallHit,
     Receipt,
     RecordRevocation,
     Review,
@@ -94,6 +94,7 @@ __all__ = [
     "DeadlineExceeded",
     "Denied",
     "Expired",
+    "ExportRejected",
     "Finding",
     "GrantExceeded",
     "HolderMismatch",
@@ -124,6 +125,7 @@ __all__ = [
     "RecallHit",
     "Receipt",
     "ReceiptRejected",
+    "RecordExport",
     "RecordRevocation",
     "Reference",
     "RequestRefused",

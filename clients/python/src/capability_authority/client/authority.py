@@ -9,6 +9,7 @@ from capability_authority.client.proofs import Prover
 from capability_authority.client.retries import RetryPolicy
 from capability_authority.client.verbs.capabilities import CapabilityVerbs
 from capability_authority.client.verbs.commits import CommitVerbs
+from capability_authority.client.verbs.exports import ExportVerbs
 from capability_authority.client.verbs.issuing import IssuingVerbs
 from capability_authority.client.verbs.memory import MemoryVerbs
 from capability_authority.client.verbs.policies import PolicyVerbs
@@ -21,7 +22,9 @@ DEFAULT_TIMEOUT: Final = 10.0
 DEFAULT_RETRIES: Final = RetryPolicy()
 
 
-class CapabilityAuthority(ProposalVerbs, PolicyVerbs, IssuingVerbs, CapabilityVerbs, CommitVerbs, MemoryVerbs):
+class CapabilityAuthority(
+    ProposalVerbs, PolicyVerbs, IssuingVerbs, CapabilityVerbs, CommitVerbs, MemoryVerbs, ExportVerbs
+):
     """An async client of one authority, as one principal.
 
         async with CapabilityAuthority.connect() as authority:

@@ -38,7 +38,8 @@
     ├── UnknownReason               a reason newer than this client
     ├── TransportError              no answer of the authority itself: connection, TLS, a size limit, a proxy
     │   └── DeadlineExceeded            also a TimeoutError
-    └── ReceiptRejected             the call succeeded, but its receipt proves nothing
+    ├── ReceiptRejected             the call succeeded, but its receipt proves nothing
+    └── ExportRejected              the call succeeded, but what it handed over does not hold together
 
 `SignatureInvalid` and `KeyRevoked` are what the authority says of a statement it was given; the exceptions of these
 names in `capability_authority.offline` are what was found here.
@@ -49,6 +50,7 @@ from types import MappingProxyType
 from typing import Final, Self
 
 from capability_authority.client.failures import AuthorityError, Failure, shown
+from capability_authority.client.memory_values import RecordExport
 from capability_authority.v1.statements_pb2 import SignedStatement
 
 __all__ = [
@@ -63,6 +65,7 @@ __all__ = [
     "DeadlineExceeded",
     "Denied",
     "Expired",
+    "ExportRejected",
     "Failure",
     "GrantExceeded",
     "HolderMismatch",
@@ -362,6 +365,17 @@ class ReceiptRejected(AuthorityError):
     def after(self, attempts: int, *, in_doubt: bool) -> Self:  # noqa: ARG002  # the call is over
         """Unchanged: nothing is tried again because of a receipt."""
         return self
+
+
+class ExportRejected(AuthorityError):
+    """The authority handed a record over that a check of `offline.check_export` does not believe.
+
+    `export` is what came, with every check.
+    """
+
+    def __init__(self, failure: Failure, export: RecordExport) -> None:
+        super().__init__(failure)
+        self.export = export
 
 
 BY_REASON: Final[Mapping[str, type[AuthorityError]]] = MappingProxyType(

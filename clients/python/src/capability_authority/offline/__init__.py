@@ -43,6 +43,7 @@ from capability_authority.offline.errors import (
     StatementError,
     UnreadableStatement,
 )
+from capability_authority.offline.exports import Check, CheckVerdict, check_export
 from capability_authority.offline.fingerprint import capability_fingerprint, request_fingerprint
 from capability_authority.offline.instants import instant_ms, timestamp
 from capability_authority.offline.invocation import PROOF_METADATA_KEY, make_invocation
@@ -70,6 +71,8 @@ __all__ = [
     "PROOF_METADATA_KEY",
     "SIGNED_PAYLOAD_TYPES",
     "AttestationInvalid",
+    "Check",
+    "CheckVerdict",
     "ContentMismatch",
     "DigestError",
     "EnvelopeRefused",
@@ -98,6 +101,7 @@ __all__ = [
     "canonical_content",
     "canonicalize",
     "capability_fingerprint",
+    "check_export",
     "digest_of",
     "encode",
     "from_dsse_json",

@@ -105,6 +105,7 @@ class CapabilityAuthority(Delegate):
     recall = iterating(Async.recall)
     cite = waiting(Async.cite)
     citations = iterating(Async.citations)
+    export = waiting(Async.export)
 
     def commit_stream(
         self,

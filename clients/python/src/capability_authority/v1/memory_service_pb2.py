@@ -22,51 +22,67 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from capability_authority.v1 import proposal_service_pb2 as capability__authority_dot_v1_dot_proposal__service__pb2
+from capability_authority.v1 import statements_pb2 as capability__authority_dot_v1_dot_statements__pb2
 from capability_authority.v1 import types_pb2 as capability__authority_dot_v1_dot_types__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,capability_authority/v1/memory_service.proto\x12\x17\x63\x61pability_authority.v1\x1a#capability_authority/v1/types.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf9\x05\n\x0cMemoryRecord\x12\x11\n\trecord_id\x18\x01 \x01(\t\x12\x18\n\x10memory_namespace\x18\x02 \x01(\t\x12\x38\n\x0bmemory_type\x18\x03 \x01(\x0e\x32#.capability_authority.v1.MemoryType\x12\x37\n\nprovenance\x18\x04 \x01(\x0e\x32#.capability_authority.v1.Provenance\x12\x0f\n\x07\x63ontent\x18\x05 \x01(\x0c\x12\x16\n\x0e\x63ontent_digest\x18\x06 \x01(\t\x12\x12\n\nmedia_type\x18\x07 \x01(\t\x12\x37\n\x08proposer\x18\x08 \x01(\x0b\x32%.capability_authority.v1.PrincipalRef\x12\x13\n\x0bproposal_id\x18\t \x01(\t\x12\x19\n\x11proposal_revision\x18\n \x01(\x05\x12\x12\n\nreceipt_id\x18\x0b \x01(\t\x12\x13\n\x0bsource_refs\x18\x0c \x03(\t\x12\x14\n\x0csubject_refs\x18\r \x03(\t\x12\x18\n\x10\x65vidence_digests\x18\x0e \x03(\t\x12\x37\n\nvisibility\x18\x0f \x01(\x0e\x32#.capability_authority.v1.Visibility\x12\x33\n\x0fvalid_from_time\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10valid_until_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x05\x63osts\x18\x14 \x03(\x0b\x32\x1d.capability_authority.v1.Cost\x12\x16\n\x0e\x63orrelation_id\x18\x15 \x01(\t\"+\n\x16GetMemoryRecordRequest\x12\x11\n\trecord_id\x18\x01 \x01(\t\"P\n\x17GetMemoryRecordResponse\x12\x35\n\x06record\x18\x01 \x01(\x0b\x32%.capability_authority.v1.MemoryRecord\"[\n\x18ListMemoryRecordsRequest\x12\x18\n\x10memory_namespace\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"l\n\x19ListMemoryRecordsResponse\x12\x36\n\x07records\x18\x01 \x03(\x0b\x32%.capability_authority.v1.MemoryRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"J\n\x13RevokeRecordRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x11\n\trecord_id\x18\x02 \x01(\t\x12\x0c\n\x04note\x18\x03 \x01(\t\"k\n\x14RevokeRecordResponse\x12/\n\x0brevoke_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08sequence\x18\x02 \x01(\x03\x12\x10\n\x08replayed\x18\x03 \x01(\x08\"\x95\x03\n\x14RecallRecordsRequest\x12\x18\n\x10memory_namespace\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x39\n\x0cmemory_types\x18\x03 \x03(\x0e\x32#.capability_authority.v1.MemoryType\x12\x38\n\x0bprovenances\x18\x04 \x03(\x0e\x32#.capability_authority.v1.Provenance\x12\x13\n\x0bsource_refs\x18\x05 \x03(\t\x12\x14\n\x0csubject_refs\x18\x06 \x03(\t\x12\x36\n\x12\x63reated_after_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13\x63reated_before_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tpage_size\x18\t \x01(\x05\x12\x12\n\npage_token\x18\n \x01(\t\x12\x1c\n\x14\x61t_least_as_fresh_as\x18\x0b \x01(\t\"\xb2\x02\n\x15RecallRecordsResponse\x12@\n\x04hits\x18\x01 \x03(\x0b\x32\x32.capability_authority.v1.RecallRecordsResponse.Hit\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x1a\xbd\x01\n\x03Hit\x12\x35\n\x06record\x18\x01 \x01(\x0b\x32%.capability_authority.v1.MemoryRecord\x12\x18\n\x10score_millionths\x18\x02 \x01(\r\x12\x30\n\x0cobserve_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x05state\x18\x04 \x01(\x0e\x32$.capability_authority.v1.RecordState\"\x8f\x02\n\x08\x43itation\x12\x13\n\x0b\x63itation_id\x18\x01 \x01(\t\x12\x11\n\trecord_id\x18\x02 \x01(\t\x12\x18\n\x10memory_namespace\x18\x03 \x01(\t\x12\x16\n\x0e\x63ontent_digest\x18\x04 \x01(\t\x12\x16\n\x0ereceipt_digest\x18\x05 \x01(\t\x12\x37\n\x08\x63ited_by\x18\x06 \x01(\x0b\x32%.capability_authority.v1.PrincipalRef\x12\x13\n\x0b\x63iting_kind\x18\x07 \x01(\t\x12\x12\n\nciting_ref\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"i\n\x17RegisterCitationRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x11\n\trecord_id\x18\x02 \x01(\t\x12\x13\n\x0b\x63iting_kind\x18\x03 \x01(\t\x12\x12\n\nciting_ref\x18\x04 \x01(\t\"O\n\x18RegisterCitationResponse\x12\x33\n\x08\x63itation\x18\x01 \x01(\x0b\x32!.capability_authority.v1.Citation\"\xe2\x01\n\x14ListCitationsRequest\x12\x13\n\trecord_id\x18\x01 \x01(\tH\x00\x12H\n\x07\x63ontent\x18\x02 \x01(\x0b\x32\x35.capability_authority.v1.ListCitationsRequest.ContentH\x00\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\x1a;\n\x07\x43ontent\x12\x18\n\x10memory_namespace\x18\x01 \x01(\t\x12\x16\n\x0e\x63ontent_digest\x18\x02 \x01(\tB\x07\n\x05\x63ited\"f\n\x15ListCitationsResponse\x12\x34\n\tcitations\x18\x01 \x03(\x0b\x32!.capability_authority.v1.Citation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t*\xb3\x01\n\x0bRecordState\x12\x1c\n\x18RECORD_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11RECORD_STATE_LIVE\x10\x01\x12\x1e\n\x1aRECORD_STATE_NOT_YET_VALID\x10\x02\x12\x18\n\x14RECORD_STATE_EXPIRED\x10\x03\x12\x1b\n\x17RECORD_STATE_SUPERSEDED\x10\x04\x12\x18\n\x14RECORD_STATE_REVOKED\x10\x05\x32\xc7\x05\n\rMemoryService\x12t\n\x0fGetMemoryRecord\x12/.capability_authority.v1.GetMemoryRecordRequest\x1a\x30.capability_authority.v1.GetMemoryRecordResponse\x12z\n\x11ListMemoryRecords\x12\x31.capability_authority.v1.ListMemoryRecordsRequest\x1a\x32.capability_authority.v1.ListMemoryRecordsResponse\x12k\n\x0cRevokeRecord\x12,.capability_authority.v1.RevokeRecordRequest\x1a-.capability_authority.v1.RevokeRecordResponse\x12n\n\rRecallRecords\x12-.capability_authority.v1.RecallRecordsRequest\x1a..capability_authority.v1.RecallRecordsResponse\x12w\n\x10RegisterCitation\x12\x30.capability_authority.v1.RegisterCitationRequest\x1a\x31.capability_authority.v1.RegisterCitationResponse\x12n\n\rListCitations\x12-.capability_authority.v1.ListCitationsRequest\x1a..capability_authority.v1.ListCitationsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,capability_authority/v1/memory_service.proto\x12\x17\x63\x61pability_authority.v1\x1a.capability_authority/v1/proposal_service.proto\x1a(capability_authority/v1/statements.proto\x1a#capability_authority/v1/types.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf9\x05\n\x0cMemoryRecord\x12\x11\n\trecord_id\x18\x01 \x01(\t\x12\x18\n\x10memory_namespace\x18\x02 \x01(\t\x12\x38\n\x0bmemory_type\x18\x03 \x01(\x0e\x32#.capability_authority.v1.MemoryType\x12\x37\n\nprovenance\x18\x04 \x01(\x0e\x32#.capability_authority.v1.Provenance\x12\x0f\n\x07\x63ontent\x18\x05 \x01(\x0c\x12\x16\n\x0e\x63ontent_digest\x18\x06 \x01(\t\x12\x12\n\nmedia_type\x18\x07 \x01(\t\x12\x37\n\x08proposer\x18\x08 \x01(\x0b\x32%.capability_authority.v1.PrincipalRef\x12\x13\n\x0bproposal_id\x18\t \x01(\t\x12\x19\n\x11proposal_revision\x18\n \x01(\x05\x12\x12\n\nreceipt_id\x18\x0b \x01(\t\x12\x13\n\x0bsource_refs\x18\x0c \x03(\t\x12\x14\n\x0csubject_refs\x18\r \x03(\t\x12\x18\n\x10\x65vidence_digests\x18\x0e \x03(\t\x12\x37\n\nvisibility\x18\x0f \x01(\x0e\x32#.capability_authority.v1.Visibility\x12\x33\n\x0fvalid_from_time\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x10valid_until_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x05\x63osts\x18\x14 \x03(\x0b\x32\x1d.capability_authority.v1.Cost\x12\x16\n\x0e\x63orrelation_id\x18\x15 \x01(\t\"+\n\x16GetMemoryRecordRequest\x12\x11\n\trecord_id\x18\x01 \x01(\t\"P\n\x17GetMemoryRecordResponse\x12\x35\n\x06record\x18\x01 \x01(\x0b\x32%.capability_authority.v1.MemoryRecord\"[\n\x18ListMemoryRecordsRequest\x12\x18\n\x10memory_namespace\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"l\n\x19ListMemoryRecordsResponse\x12\x36\n\x07records\x18\x01 \x03(\x0b\x32%.capability_authority.v1.MemoryRecord\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"J\n\x13RevokeRecordRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x11\n\trecord_id\x18\x02 \x01(\t\x12\x0c\n\x04note\x18\x03 \x01(\t\"k\n\x14RevokeRecordResponse\x12/\n\x0brevoke_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08sequence\x18\x02 \x01(\x03\x12\x10\n\x08replayed\x18\x03 \x01(\x08\"\x95\x03\n\x14RecallRecordsRequest\x12\x18\n\x10memory_namespace\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x39\n\x0cmemory_types\x18\x03 \x03(\x0e\x32#.capability_authority.v1.MemoryType\x12\x38\n\x0bprovenances\x18\x04 \x03(\x0e\x32#.capability_authority.v1.Provenance\x12\x13\n\x0bsource_refs\x18\x05 \x03(\t\x12\x14\n\x0csubject_refs\x18\x06 \x03(\t\x12\x36\n\x12\x63reated_after_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13\x63reated_before_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tpage_size\x18\t \x01(\x05\x12\x12\n\npage_token\x18\n \x01(\t\x12\x1c\n\x14\x61t_least_as_fresh_as\x18\x0b \x01(\t\"\xb2\x02\n\x15RecallRecordsResponse\x12@\n\x04hits\x18\x01 \x03(\x0b\x32\x32.capability_authority.v1.RecallRecordsResponse.Hit\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x1a\xbd\x01\n\x03Hit\x12\x35\n\x06record\x18\x01 \x01(\x0b\x32%.capability_authority.v1.MemoryRecord\x12\x18\n\x10score_millionths\x18\x02 \x01(\r\x12\x30\n\x0cobserve_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x05state\x18\x04 \x01(\x0e\x32$.capability_authority.v1.RecordState\"\x8f\x02\n\x08\x43itation\x12\x13\n\x0b\x63itation_id\x18\x01 \x01(\t\x12\x11\n\trecord_id\x18\x02 \x01(\t\x12\x18\n\x10memory_namespace\x18\x03 \x01(\t\x12\x16\n\x0e\x63ontent_digest\x18\x04 \x01(\t\x12\x16\n\x0ereceipt_digest\x18\x05 \x01(\t\x12\x37\n\x08\x63ited_by\x18\x06 \x01(\x0b\x32%.capability_authority.v1.PrincipalRef\x12\x13\n\x0b\x63iting_kind\x18\x07 \x01(\t\x12\x12\n\nciting_ref\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"i\n\x17RegisterCitationRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x11\n\trecord_id\x18\x02 \x01(\t\x12\x13\n\x0b\x63iting_kind\x18\x03 \x01(\t\x12\x12\n\nciting_ref\x18\x04 \x01(\t\"O\n\x18RegisterCitationResponse\x12\x33\n\x08\x63itation\x18\x01 \x01(\x0b\x32!.capability_authority.v1.Citation\"\xe2\x01\n\x14ListCitationsRequest\x12\x13\n\trecord_id\x18\x01 \x01(\tH\x00\x12H\n\x07\x63ontent\x18\x02 \x01(\x0b\x32\x35.capability_authority.v1.ListCitationsRequest.ContentH\x00\x12\x11\n\tpage_size\x18\x03 \x01(\x05\x12\x12\n\npage_token\x18\x04 \x01(\t\x1a;\n\x07\x43ontent\x12\x18\n\x10memory_namespace\x18\x01 \x01(\t\x12\x16\n\x0e\x63ontent_digest\x18\x02 \x01(\tB\x07\n\x05\x63ited\"f\n\x15ListCitationsResponse\x12\x34\n\tcitations\x18\x01 \x03(\x0b\x32!.capability_authority.v1.Citation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xa9\x01\n\x13\x45xportRecordRequest\x12\x11\n\trecord_id\x18\x01 \x01(\t\x12?\n\x04\x66orm\x18\x02 \x01(\x0e\x32\x31.capability_authority.v1.ExportRecordRequest.Form\">\n\x04\x46orm\x12\x14\n\x10\x46ORM_UNSPECIFIED\x10\x00\x12\x10\n\x0c\x46ORM_COMPACT\x10\x01\x12\x0e\n\nFORM_AUDIT\x10\x02\"M\n\x14\x45xportRecordResponse\x12\x35\n\x06\x65xport\x18\x01 \x01(\x0b\x32%.capability_authority.v1.RecordExport\"\xd9\x02\n\x0cRecordExport\x12\x35\n\x06record\x18\x01 \x01(\x0b\x32%.capability_authority.v1.MemoryRecord\x12\x39\n\x07receipt\x18\x02 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12=\n\x0b\x61ttestation\x18\x03 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x33\n\x05state\x18\x04 \x01(\x0e\x32$.capability_authority.v1.RecordState\x12/\n\x0b\x65xport_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x05trail\x18\x06 \x01(\x0b\x32#.capability_authority.v1.AuditTrail\"\x89\x08\n\nAuditTrail\x12<\n\ncapability\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x44\n\x12validation_receipt\x18\x02 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x42\n\x10\x64\x65\x63ision_receipt\x18\x03 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12?\n\tapprovals\x18\x04 \x03(\x0b\x32,.capability_authority.v1.AuditTrail.Approval\x12?\n\trevisions\x18\x05 \x03(\x0b\x32,.capability_authority.v1.AuditTrail.Revision\x12\x1a\n\x12revisions_left_out\x18\x06 \x01(\x05\x12\x34\n\tcitations\x18\x07 \x03(\x0b\x32!.capability_authority.v1.Citation\x12\x1a\n\x12has_more_citations\x18\x08 \x01(\x08\x12/\n\x0brevoke_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0brevoke_note\x18\n \x01(\t\x12\x1f\n\x17superseded_by_record_id\x18\x0b \x01(\t\x12\x32\n\x0esupersede_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1c\n\x14supersedes_record_id\x18\r \x01(\t\x1a\xd6\x02\n\x08\x41pproval\x12\x1a\n\x12\x61pproval_reference\x18\x01 \x01(\t\x12G\n\x07verdict\x18\x02 \x01(\x0e\x32\x36.capability_authority.v1.DecideProposalRequest.Verdict\x12\x39\n\ndecided_by\x18\x03 \x01(\x0b\x32%.capability_authority.v1.PrincipalRef\x12\x0c\n\x04note\x18\x04 \x01(\t\x12/\n\x0b\x64\x65\x63ide_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0fproposal_digest\x18\x07 \x01(\t\x12!\n\x19validation_receipt_digest\x18\x08 \x01(\t\x1a\x31\n\x08Revision\x12\x14\n\x0cpayload_type\x18\x01 \x01(\t\x12\x0f\n\x07payload\x18\x02 \x01(\x0c*\xb3\x01\n\x0bRecordState\x12\x1c\n\x18RECORD_STATE_UNSPECIFIED\x10\x00\x12\x15\n\x11RECORD_STATE_LIVE\x10\x01\x12\x1e\n\x1aRECORD_STATE_NOT_YET_VALID\x10\x02\x12\x18\n\x14RECORD_STATE_EXPIRED\x10\x03\x12\x1b\n\x17RECORD_STATE_SUPERSEDED\x10\x04\x12\x18\n\x14RECORD_STATE_REVOKED\x10\x05\x32\xb4\x06\n\rMemoryService\x12t\n\x0fGetMemoryRecord\x12/.capability_authority.v1.GetMemoryRecordRequest\x1a\x30.capability_authority.v1.GetMemoryRecordResponse\x12z\n\x11ListMemoryRecords\x12\x31.capability_authority.v1.ListMemoryRecordsRequest\x1a\x32.capability_authority.v1.ListMemoryRecordsResponse\x12k\n\x0cRevokeRecord\x12,.capability_authority.v1.RevokeRecordRequest\x1a-.capability_authority.v1.RevokeRecordResponse\x12n\n\rRecallRecords\x12-.capability_authority.v1.RecallRecordsRequest\x1a..capability_authority.v1.RecallRecordsResponse\x12k\n\x0c\x45xportRecord\x12,.capability_authority.v1.ExportRecordRequest\x1a-.capability_authority.v1.ExportRecordResponse\x12w\n\x10RegisterCitation\x12\x30.capability_authority.v1.RegisterCitationRequest\x1a\x31.capability_authority.v1.RegisterCitationResponse\x12n\n\rListCitations\x12-.capability_authority.v1.ListCitationsRequest\x1a..capability_authority.v1.ListCitationsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'capability_authority.v1.memory_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RECORDSTATE']._serialized_start=2935
-  _globals['_RECORDSTATE']._serialized_end=3114
-  _globals['_MEMORYRECORD']._serialized_start=144
-  _globals['_MEMORYRECORD']._serialized_end=905
-  _globals['_GETMEMORYRECORDREQUEST']._serialized_start=907
-  _globals['_GETMEMORYRECORDREQUEST']._serialized_end=950
-  _globals['_GETMEMORYRECORDRESPONSE']._serialized_start=952
-  _globals['_GETMEMORYRECORDRESPONSE']._serialized_end=1032
-  _globals['_LISTMEMORYRECORDSREQUEST']._serialized_start=1034
-  _globals['_LISTMEMORYRECORDSREQUEST']._serialized_end=1125
-  _globals['_LISTMEMORYRECORDSRESPONSE']._serialized_start=1127
-  _globals['_LISTMEMORYRECORDSRESPONSE']._serialized_end=1235
-  _globals['_REVOKERECORDREQUEST']._serialized_start=1237
-  _globals['_REVOKERECORDREQUEST']._serialized_end=1311
-  _globals['_REVOKERECORDRESPONSE']._serialized_start=1313
-  _globals['_REVOKERECORDRESPONSE']._serialized_end=1420
-  _globals['_RECALLRECORDSREQUEST']._serialized_start=1423
-  _globals['_RECALLRECORDSREQUEST']._serialized_end=1828
-  _globals['_RECALLRECORDSRESPONSE']._serialized_start=1831
-  _globals['_RECALLRECORDSRESPONSE']._serialized_end=2137
-  _globals['_RECALLRECORDSRESPONSE_HIT']._serialized_start=1948
-  _globals['_RECALLRECORDSRESPONSE_HIT']._serialized_end=2137
-  _globals['_CITATION']._serialized_start=2140
-  _globals['_CITATION']._serialized_end=2411
-  _globals['_REGISTERCITATIONREQUEST']._serialized_start=2413
-  _globals['_REGISTERCITATIONREQUEST']._serialized_end=2518
-  _globals['_REGISTERCITATIONRESPONSE']._serialized_start=2520
-  _globals['_REGISTERCITATIONRESPONSE']._serialized_end=2599
-  _globals['_LISTCITATIONSREQUEST']._serialized_start=2602
-  _globals['_LISTCITATIONSREQUEST']._serialized_end=2828
-  _globals['_LISTCITATIONSREQUEST_CONTENT']._serialized_start=2760
-  _globals['_LISTCITATIONSREQUEST_CONTENT']._serialized_end=2819
-  _globals['_LISTCITATIONSRESPONSE']._serialized_start=2830
-  _globals['_LISTCITATIONSRESPONSE']._serialized_end=2932
-  _globals['_MEMORYSERVICE']._serialized_start=3117
-  _globals['_MEMORYSERVICE']._serialized_end=3828
+  _globals['_RECORDSTATE']._serialized_start=4660
+  _globals['_RECORDSTATE']._serialized_end=4839
+  _globals['_MEMORYRECORD']._serialized_start=234
+  _globals['_MEMORYRECORD']._serialized_end=995
+  _globals['_GETMEMORYRECORDREQUEST']._serialized_start=997
+  _globals['_GETMEMORYRECORDREQUEST']._serialized_end=1040
+  _globals['_GETMEMORYRECORDRESPONSE']._serialized_start=1042
+  _globals['_GETMEMORYRECORDRESPONSE']._serialized_end=1122
+  _globals['_LISTMEMORYRECORDSREQUEST']._serialized_start=1124
+  _globals['_LISTMEMORYRECORDSREQUEST']._serialized_end=1215
+  _globals['_LISTMEMORYRECORDSRESPONSE']._serialized_start=1217
+  _globals['_LISTMEMORYRECORDSRESPONSE']._serialized_end=1325
+  _globals['_REVOKERECORDREQUEST']._serialized_start=1327
+  _globals['_REVOKERECORDREQUEST']._serialized_end=1401
+  _globals['_REVOKERECORDRESPONSE']._serialized_start=1403
+  _globals['_REVOKERECORDRESPONSE']._serialized_end=1510
+  _globals['_RECALLRECORDSREQUEST']._serialized_start=1513
+  _globals['_RECALLRECORDSREQUEST']._serialized_end=1918
+  _globals['_RECALLRECORDSRESPONSE']._serialized_start=1921
+  _globals['_RECALLRECORDSRESPONSE']._serialized_end=2227
+  _globals['_RECALLRECORDSRESPONSE_HIT']._serialized_start=2038
+  _globals['_RECALLRECORDSRESPONSE_HIT']._serialized_end=2227
+  _globals['_CITATION']._serialized_start=2230
+  _globals['_CITATION']._serialized_end=2501
+  _globals['_REGISTERCITATIONREQUEST']._serialized_start=2503
+  _globals['_REGISTERCITATIONREQUEST']._serialized_end=2608
+  _globals['_REGISTERCITATIONRESPONSE']._serialized_start=2610
+  _globals['_REGISTERCITATIONRESPONSE']._serialized_end=2689
+  _globals['_LISTCITATIONSREQUEST']._serialized_start=2692
+  _globals['_LISTCITATIONSREQUEST']._serialized_end=2918
+  _globals['_LISTCITATIONSREQUEST_CONTENT']._serialized_start=2850
+  _globals['_LISTCITATIONSREQUEST_CONTENT']._serialized_end=2909
+  _globals['_LISTCITATIONSRESPONSE']._serialized_start=2920
+  _globals['_LISTCITATIONSRESPONSE']._serialized_end=3022
+  _globals['_EXPORTRECORDREQUEST']._serialized_start=3025
+  _globals['_EXPORTRECORDREQUEST']._serialized_end=3194
+  _globals['_EXPORTRECORDREQUEST_FORM']._serialized_start=3132
+  _globals['_EXPORTRECORDREQUEST_FORM']._serialized_end=3194
+  _globals['_EXPORTRECORDRESPONSE']._serialized_start=3196
+  _globals['_EXPORTRECORDRESPONSE']._serialized_end=3273
+  _globals['_RECORDEXPORT']._serialized_start=3276
+  _globals['_RECORDEXPORT']._serialized_end=3621
+  _globals['_AUDITTRAIL']._serialized_start=3624
+  _globals['_AUDITTRAIL']._serialized_end=4657
+  _globals['_AUDITTRAIL_APPROVAL']._serialized_start=4264
+  _globals['_AUDITTRAIL_APPROVAL']._serialized_end=4606
+  _globals['_AUDITTRAIL_REVISION']._serialized_start=4608
+  _globals['_AUDITTRAIL_REVISION']._serialized_end=4657
+  _globals['_MEMORYSERVICE']._serialized_start=4842
+  _globals['_MEMORYSERVICE']._serialized_end=5662
 # @@protoc_insertion_point(module_scope)

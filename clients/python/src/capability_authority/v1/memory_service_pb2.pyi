@@ -3,6 +3,8 @@
 isort:skip_file
 """
 
+from capability_authority.v1 import proposal_service_pb2 as _proposal_service_pb2
+from capability_authority.v1 import statements_pb2 as _statements_pb2
 from capability_authority.v1 import types_pb2 as _types_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
@@ -588,3 +590,255 @@ class ListCitationsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListCitationsResponse: _TypeAlias = ListCitationsResponse  # noqa: Y015
+
+@_typing.final
+class ExportRecordRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Form:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _FormEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[ExportRecordRequest._Form.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        FORM_UNSPECIFIED: ExportRecordRequest._Form.ValueType  # 0
+        FORM_COMPACT: ExportRecordRequest._Form.ValueType  # 1
+        """The record and its receipt."""
+        FORM_AUDIT: ExportRecordRequest._Form.ValueType  # 2
+        """With the trail."""
+
+    class Form(_Form, metaclass=_FormEnumTypeWrapper): ...
+    FORM_UNSPECIFIED: ExportRecordRequest.Form.ValueType  # 0
+    FORM_COMPACT: ExportRecordRequest.Form.ValueType  # 1
+    """The record and its receipt."""
+    FORM_AUDIT: ExportRecordRequest.Form.ValueType  # 2
+    """With the trail."""
+
+    RECORD_ID_FIELD_NUMBER: _builtins.int
+    FORM_FIELD_NUMBER: _builtins.int
+    record_id: _builtins.str
+    form: Global___ExportRecordRequest.Form.ValueType
+    def __init__(
+        self,
+        *,
+        record_id: _builtins.str = ...,
+        form: Global___ExportRecordRequest.Form.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["form", b"form", "record_id", b"record_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExportRecordRequest: _TypeAlias = ExportRecordRequest  # noqa: Y015
+
+@_typing.final
+class ExportRecordResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EXPORT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def export(self) -> Global___RecordExport: ...
+    def __init__(
+        self,
+        *,
+        export: Global___RecordExport | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["export", b"export"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["export", b"export"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExportRecordResponse: _TypeAlias = ExportRecordResponse  # noqa: Y015
+
+@_typing.final
+class RecordExport(_message.Message):
+    """A record with what proves it. What is signed can be checked without the authority: the receipt covers the content, the
+    capability and, by digests, all that the capability stood on. `state` and what became of the record are what the
+    authority says at `export_time`.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECORD_FIELD_NUMBER: _builtins.int
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    ATTESTATION_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    EXPORT_TIME_FIELD_NUMBER: _builtins.int
+    TRAIL_FIELD_NUMBER: _builtins.int
+    state: Global___RecordState.ValueType
+    @_builtins.property
+    def record(self) -> Global___MemoryRecord: ...
+    @_builtins.property
+    def receipt(self) -> _statements_pb2.SignedStatement:
+        """The exact bytes of the commit."""
+
+    @_builtins.property
+    def attestation(self) -> _statements_pb2.SignedStatement:
+        """Set when the key that signed the receipt was revoked since: the current receipt key vouches for it."""
+
+    @_builtins.property
+    def export_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def trail(self) -> Global___AuditTrail:
+        """In the audit form."""
+
+    def __init__(
+        self,
+        *,
+        record: Global___MemoryRecord | None = ...,
+        receipt: _statements_pb2.SignedStatement | None = ...,
+        attestation: _statements_pb2.SignedStatement | None = ...,
+        state: Global___RecordState.ValueType = ...,
+        export_time: _timestamp_pb2.Timestamp | None = ...,
+        trail: Global___AuditTrail | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "export_time", b"export_time", "receipt", b"receipt", "record", b"record", "trail", b"trail"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attestation", b"attestation", "export_time", b"export_time", "receipt", b"receipt", "record", b"record", "state", b"state", "trail", b"trail"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordExport: _TypeAlias = RecordExport  # noqa: Y015
+
+@_typing.final
+class AuditTrail(_message.Message):
+    """What a commit stood on, and what became of its record."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Approval(_message.Message):
+        """What a person decided on the committed revision. The decision receipt names the reference of the one it rests on."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        APPROVAL_REFERENCE_FIELD_NUMBER: _builtins.int
+        VERDICT_FIELD_NUMBER: _builtins.int
+        DECIDED_BY_FIELD_NUMBER: _builtins.int
+        NOTE_FIELD_NUMBER: _builtins.int
+        DECIDE_TIME_FIELD_NUMBER: _builtins.int
+        EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+        PROPOSAL_DIGEST_FIELD_NUMBER: _builtins.int
+        VALIDATION_RECEIPT_DIGEST_FIELD_NUMBER: _builtins.int
+        approval_reference: _builtins.str
+        verdict: _proposal_service_pb2.DecideProposalRequest.Verdict.ValueType
+        note: _builtins.str
+        proposal_digest: _builtins.str
+        validation_receipt_digest: _builtins.str
+        @_builtins.property
+        def decided_by(self) -> _types_pb2.PrincipalRef: ...
+        @_builtins.property
+        def decide_time(self) -> _timestamp_pb2.Timestamp: ...
+        @_builtins.property
+        def expire_time(self) -> _timestamp_pb2.Timestamp: ...
+        def __init__(
+            self,
+            *,
+            approval_reference: _builtins.str = ...,
+            verdict: _proposal_service_pb2.DecideProposalRequest.Verdict.ValueType = ...,
+            decided_by: _types_pb2.PrincipalRef | None = ...,
+            note: _builtins.str = ...,
+            decide_time: _timestamp_pb2.Timestamp | None = ...,
+            expire_time: _timestamp_pb2.Timestamp | None = ...,
+            proposal_digest: _builtins.str = ...,
+            validation_receipt_digest: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["decide_time", b"decide_time", "decided_by", b"decided_by", "expire_time", b"expire_time"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_reference", b"approval_reference", "decide_time", b"decide_time", "decided_by", b"decided_by", "expire_time", b"expire_time", "note", b"note", "proposal_digest", b"proposal_digest", "validation_receipt_digest", b"validation_receipt_digest", "verdict", b"verdict"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    @_typing.final
+    class Revision(_message.Message):
+        """A payload ProposalRevision. Its statement digest is the proposal digest that validation, decision and capability bind."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        PAYLOAD_TYPE_FIELD_NUMBER: _builtins.int
+        PAYLOAD_FIELD_NUMBER: _builtins.int
+        payload_type: _builtins.str
+        payload: _builtins.bytes
+        def __init__(
+            self,
+            *,
+            payload_type: _builtins.str = ...,
+            payload: _builtins.bytes = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["payload", b"payload", "payload_type", b"payload_type"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    CAPABILITY_FIELD_NUMBER: _builtins.int
+    VALIDATION_RECEIPT_FIELD_NUMBER: _builtins.int
+    DECISION_RECEIPT_FIELD_NUMBER: _builtins.int
+    APPROVALS_FIELD_NUMBER: _builtins.int
+    REVISIONS_FIELD_NUMBER: _builtins.int
+    REVISIONS_LEFT_OUT_FIELD_NUMBER: _builtins.int
+    CITATIONS_FIELD_NUMBER: _builtins.int
+    HAS_MORE_CITATIONS_FIELD_NUMBER: _builtins.int
+    REVOKE_TIME_FIELD_NUMBER: _builtins.int
+    REVOKE_NOTE_FIELD_NUMBER: _builtins.int
+    SUPERSEDED_BY_RECORD_ID_FIELD_NUMBER: _builtins.int
+    SUPERSEDE_TIME_FIELD_NUMBER: _builtins.int
+    SUPERSEDES_RECORD_ID_FIELD_NUMBER: _builtins.int
+    revisions_left_out: _builtins.int
+    """How many there are beside these."""
+    has_more_citations: _builtins.bool
+    revoke_note: _builtins.str
+    superseded_by_record_id: _builtins.str
+    """The record that corrects this one, and since when."""
+    supersedes_record_id: _builtins.str
+    """The record that this one corrects."""
+    @_builtins.property
+    def capability(self) -> _statements_pb2.SignedStatement: ...
+    @_builtins.property
+    def validation_receipt(self) -> _statements_pb2.SignedStatement: ...
+    @_builtins.property
+    def decision_receipt(self) -> _statements_pb2.SignedStatement: ...
+    @_builtins.property
+    def approvals(self) -> _containers.RepeatedCompositeFieldContainer[Global___AuditTrail.Approval]:
+        """In the order in which they were taken, the newest 200."""
+
+    @_builtins.property
+    def revisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___AuditTrail.Revision]:
+        """The committed one first, then the others, the newest first."""
+
+    @_builtins.property
+    def citations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Citation]:
+        """The first 200; ListCitations has all."""
+
+    @_builtins.property
+    def revoke_time(self) -> _timestamp_pb2.Timestamp:
+        """When the content was revoked first after the record had been decided on, and why."""
+
+    @_builtins.property
+    def supersede_time(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        capability: _statements_pb2.SignedStatement | None = ...,
+        validation_receipt: _statements_pb2.SignedStatement | None = ...,
+        decision_receipt: _statements_pb2.SignedStatement | None = ...,
+        approvals: _abc.Iterable[Global___AuditTrail.Approval] | None = ...,
+        revisions: _abc.Iterable[Global___AuditTrail.Revision] | None = ...,
+        revisions_left_out: _builtins.int = ...,
+        citations: _abc.Iterable[Global___Citation] | None = ...,
+        has_more_citations: _builtins.bool = ...,
+        revoke_time: _timestamp_pb2.Timestamp | None = ...,
+        revoke_note: _builtins.str = ...,
+        superseded_by_record_id: _builtins.str = ...,
+        supersede_time: _timestamp_pb2.Timestamp | None = ...,
+        supersedes_record_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["capability", b"capability", "decision_receipt", b"decision_receipt", "revoke_time", b"revoke_time", "supersede_time", b"supersede_time", "validation_receipt", b"validation_receipt"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approvals", b"approvals", "capability", b"capability", "citations", b"citations", "decision_receipt", b"decision_receipt", "has_more_citations", b"has_more_citations", "revisions", b"revisions", "revisions_left_out", b"revisions_left_out", "revoke_note", b"revoke_note", "revoke_time", b"revoke_time", "supersede_time", b"supersede_time", "superseded_by_record_id", b"superseded_by_record_id", "supersedes_record_id", b"supersedes_record_id", "validation_receipt", b"validation_receipt"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AuditTrail: _TypeAlias = AuditTrail  # noqa: Y015

@@ -55,6 +55,11 @@ class MemoryServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsResponse.FromString,
                 _registered_method=True)
+        self.ExportRecord = channel.unary_unary(
+                '/capability_authority.v1.MemoryService/ExportRecord',
+                request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.ExportRecordRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.ExportRecordResponse.FromString,
+                _registered_method=True)
         self.RegisterCitation = channel.unary_unary(
                 '/capability_authority.v1.MemoryService/RegisterCitation',
                 request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationRequest.SerializeToString,
@@ -112,6 +117,17 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExportRecord(self, request, context):
+        """Hands a record over with what proves it, to be checked without the authority. The audit form also has what the commit
+        stood on (capability, validation, decision, approvals, revisions), who cites the record, and what became of it.
+
+        Caller: a principal with the right `read` to whom the record is visible; of what is visible no more, because it is
+        revoked, superseded, expired or not valid yet, an admin, in the audit form.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RegisterCitation(self, request, context):
         """Keeps that something rests on a record, so that it is found when the record is revoked. The same thing cites a
         record once: told again, the first citation is answered.
@@ -153,6 +169,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.RecallRecords,
                     request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsResponse.SerializeToString,
+            ),
+            'ExportRecord': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExportRecord,
+                    request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.ExportRecordRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.ExportRecordResponse.SerializeToString,
             ),
             'RegisterCitation': grpc.unary_unary_rpc_method_handler(
                     servicer.RegisterCitation,
@@ -274,6 +295,33 @@ class MemoryService:
             '/capability_authority.v1.MemoryService/RecallRecords',
             capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsRequest.SerializeToString,
             capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportRecord(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.MemoryService/ExportRecord',
+            capability__authority_dot_v1_dot_memory__service__pb2.ExportRecordRequest.SerializeToString,
+            capability__authority_dot_v1_dot_memory__service__pb2.ExportRecordResponse.FromString,
             options,
             channel_credentials,
             insecure,

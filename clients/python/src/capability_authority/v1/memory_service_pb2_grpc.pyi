@@ -56,6 +56,13 @@ class MemoryServiceStub:
 
     Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
     """
+    ExportRecord: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ExportRecordRequest, _memory_service_pb2.ExportRecordResponse]
+    """Hands a record over with what proves it, to be checked without the authority. The audit form also has what the commit
+    stood on (capability, validation, decision, approvals, revisions), who cites the record, and what became of it.
+
+    Caller: a principal with the right `read` to whom the record is visible; of what is visible no more, because it is
+    revoked, superseded, expired or not valid yet, an admin, in the audit form.
+    """
     RegisterCitation: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.RegisterCitationRequest, _memory_service_pb2.RegisterCitationResponse]
     """Keeps that something rests on a record, so that it is found when the record is revoked. The same thing cites a
     record once: told again, the first citation is answered.
@@ -95,6 +102,13 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
 
     Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+    """
+    ExportRecord: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ExportRecordRequest, _memory_service_pb2.ExportRecordResponse]  # type: ignore[assignment]
+    """Hands a record over with what proves it, to be checked without the authority. The audit form also has what the commit
+    stood on (capability, validation, decision, approvals, revisions), who cites the record, and what became of it.
+
+    Caller: a principal with the right `read` to whom the record is visible; of what is visible no more, because it is
+    revoked, superseded, expired or not valid yet, an admin, in the audit form.
     """
     RegisterCitation: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.RegisterCitationRequest, _memory_service_pb2.RegisterCitationResponse]  # type: ignore[assignment]
     """Keeps that something rests on a record, so that it is found when the record is revoked. The same thing cites a
@@ -156,6 +170,19 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
 
         Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+        """
+
+    @_abc_1.abstractmethod
+    def ExportRecord(
+        self,
+        request: _memory_service_pb2.ExportRecordRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_service_pb2.ExportRecordResponse, _abc.Awaitable[_memory_service_pb2.ExportRecordResponse]]:
+        """Hands a record over with what proves it, to be checked without the authority. The audit form also has what the commit
+        stood on (capability, validation, decision, approvals, revisions), who cites the record, and what became of it.
+
+        Caller: a principal with the right `read` to whom the record is visible; of what is visible no more, because it is
+        revoked, superseded, expired or not valid yet, an admin, in the audit form.
         """
 
     @_abc_1.abstractmethod

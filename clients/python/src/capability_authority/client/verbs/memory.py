@@ -6,8 +6,9 @@ from typing import Final, Unpack
 
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
+from capability_authority.client.memory_values import Citation, RecallHit
 from capability_authority.client.times import time_message
-from capability_authority.client.values import Citation, Committed, MemoryRecord, RecallHit, RecordRevocation
+from capability_authority.client.values import Committed, MemoryRecord, RecordRevocation
 from capability_authority.client.words import MemoryType, Provenance, name_of
 from capability_authority.v1 import memory_service_pb2 as pb
 from capability_authority.v1 import types_pb2

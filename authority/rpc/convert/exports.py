@@ -1,0 +1,66 @@
+"""Messages of MemoryService that hand a record over with its proofs."""
+
+from collections.abc import Callable
+
+from authority.domain import limits
+from authority.domain.decision import Approval
+from authority.rpc.convert.citations import citation_message
+from authority.rpc.convert.digests import digest_text
+from authority.rpc.convert.enums import APPROVAL_VERDICTS, EXPORT_FORMS, RECORD_STATES
+from authority.rpc.convert.memory import record_message
+from authority.rpc.convert.statements import optional_statement_message, statement_message
+from authority.rpc.convert.times import optional_timestamp, timestamp_message
+from authority.rpc.convert.values import principal_message
+from authority.usecases.export_record import ExportedTrail, ExportForm, RecordExport
+from capability_authority.v1 import memory_service_pb2 as pb
+
+form_of: Callable[[int, str], ExportForm] = EXPORT_FORMS.member
+
+
+def export_response(export: RecordExport) -> pb.ExportRecordResponse:
+    """The record with its proofs."""
+    history = export.history
+    return pb.ExportRecordResponse(
+        export=pb.RecordExport(
+            record=record_message(history.record),
+            receipt=statement_message(history.receipt.statement),
+            attestation=optional_statement_message(export.attestation),
+            state=RECORD_STATES.number(export.state),
+            export_time=timestamp_message(export.export_time),
+            trail=_trail(export, export.trail) if export.trail else None,
+        )
+    )
+
+
+def _trail(export: RecordExport, exported: ExportedTrail) -> pb.AuditTrail:
+    trail, history = exported.trail, export.history
+    return pb.AuditTrail(
+        capability=optional_statement_message(trail.capability),
+        validation_receipt=optional_statement_message(trail.validation),
+        decision_receipt=optional_statement_message(trail.decision),
+        approvals=map(_approval, trail.approvals),
+        revisions=[
+            pb.AuditTrail.Revision(payload_type=it.payload_type, payload=it.payload) for it in exported.revisions
+        ],
+        revisions_left_out=exported.revisions_left_out,
+        citations=map(citation_message, trail.citations[: limits.EXPORT_ITEMS]),
+        has_more_citations=len(trail.citations) > limits.EXPORT_ITEMS,
+        revoke_time=optional_timestamp(history.revoke_time),
+        revoke_note=history.revoke_note,
+        superseded_by_record_id=history.superseded_by,
+        supersede_time=optional_timestamp(history.supersede_time),
+        supersedes_record_id=history.supersedes,
+    )
+
+
+def _approval(approval: Approval) -> pb.AuditTrail.Approval:
+    return pb.AuditTrail.Approval(
+        approval_reference=approval.reference,
+        verdict=APPROVAL_VERDICTS.number(approval.verdict),
+        decided_by=principal_message(approval.decided_by),
+        note=approval.note,
+        decide_time=timestamp_message(approval.decide_time),
+        expire_time=timestamp_message(approval.expire_time),
+        proposal_digest=digest_text(approval.proposal_digest),
+        validation_receipt_digest=digest_text(approval.validation_receipt_digest),
+    )
