@@ -58,15 +58,17 @@ class Gate:
 
 
 @contextmanager
-def gate(admin_url: str, table: str, event: str = "insert", *, at_commit: bool = False) -> Iterator[Gate]:
-    """A closed gate before each row of this table that is written, or before the COMMIT of whoever wrote one."""
+def gate(
+    admin_url: str, table: str, event: str = "insert", *, at_commit: bool = False, when: str = "true"
+) -> Iterator[Gate]:
+    """A closed gate before each row of this table of which `when` holds, or before the COMMIT of whoever wrote one."""
     trigger = f"create trigger gate before {event} on authority.{table}"
     if at_commit:
         trigger = f"create constraint trigger gate after {event} on authority.{table} deferrable initially deferred"
     with psycopg.connect(admin_url, autocommit=True) as connection:
         connection.execute(_WAIT)
         connection.execute("select pg_advisory_lock(%s)", (_LOCK,))
-        connection.execute(f"{trigger} for each row execute function public.wait_at_gate()".encode())
+        connection.execute(f"{trigger} for each row when ({when}) execute function public.wait_at_gate()".encode())
         try:
             yield Gate(connection)
         finally:
