@@ -96,7 +96,7 @@ class Installation:
 
     async def furnish(self) -> None:
         """Gives it a login, keys, and the default policy."""
-        _make_login(self.admin_url)
+        make_login(self.admin_url)
         async with self.operator() as operator:
             await operator.ensure_keys()
             await operator.load_policy(default_bundle())
@@ -138,7 +138,7 @@ def _new_principal(tenant: TenantRef, credentials: Credentials, kind: PrincipalK
     )
 
 
-def _make_login(admin_url: str) -> None:
+def make_login(admin_url: str) -> None:
     """A login that may do what the service's may, and is ours alone: `authority_service` is other tests'."""
     with psycopg.connect(admin_url, autocommit=True) as connection:
         if not connection.execute("select 1 from pg_roles where rolname = %s", (_LOGIN,)).fetchone():
