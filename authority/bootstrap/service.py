@@ -17,6 +17,7 @@ from authority.config import Settings, SettingsError
 from authority.domain.statement import IssuerKey
 from authority.domain.verify import Here
 from authority.policy.engine import CedarPolicyEngine
+from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.capabilities import IssuingSettings, PostgresCapabilities
 from authority.postgres.citations import PostgresCitations
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
@@ -39,6 +40,7 @@ from authority.rpc.interceptors.observing import Observing
 from authority.rpc.observed_use_cases import observed
 from authority.rpc.server import REDIS, RpcServer, ServerOptions
 from authority.rpc.use_cases import UseCases
+from authority.signing.cursors import SealedCursors
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import KeyRing
 from authority.signing.page_tokens import SealedPageTokens
@@ -58,8 +60,10 @@ from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
+from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Clock, Identifiers
+from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
@@ -265,6 +269,7 @@ def _use_cases(
     decisions = PostgresDecisions(databases.issue, reader, clock)
     approvals = PostgresApprovals(databases.propose)
     registry = PostgresRegistry(databases.read)
+    audit_log, cursors = PostgresAuditLog(databases.read), SealedCursors.from_folder(settings.keys)
     capabilities = gatherers.capabilities
     record_revocations = PostgresRecordRevocations(databases.issue, settings.issuer, gatherers.relay)
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
@@ -295,6 +300,8 @@ def _use_cases(
         export_record=ExportRecord(admit, reader, signer, PostgresHistories(databases.read), clock),
         list_citations=ListCitations(admit, citations, pages),
         recall=RecallRecords(admit, PostgresRecall(databases.read), revisions, pages, clock),
+        list_audit_events=ListAuditEvents(admit, audit_log, pages),
+        open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, Notices(audit_log.changed), clock),
     )
 
 

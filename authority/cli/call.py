@@ -24,7 +24,10 @@ from capability_authority.client.rpcs import RPCS, Rpc, rpc_named
 _MOST_BYTES: Final = 8 * 1024 * 1024
 """Of JSON: a request has at most 4 MiB, and base64 is a third longer."""
 _DEPTH: Final = 64
-_INSTEAD: Final = "commit one by CommitValidated, many by BatchCommitValidated, or stream them by the Python client"
+_INSTEAD_OF_STREAMING: Final = (
+    "commit one by CommitValidated, many by BatchCommitValidated, or stream them by the Python client"
+)
+_INSTEAD_OF_WATCHING: Final = "the Python client watches, and `authority audit watch` shows the audit log as it grows"
 _ISSUES: Final = ("IssueCapability", "BatchIssueCapabilities")
 _FILLED_IN: Final = ("request_id", "holder", "holder_key_id", "audience")
 """Of IssueCapability, alone and in a batch; the first of every request that has it."""
@@ -65,7 +68,7 @@ def call(  # noqa: PLR0913 - one option for each property
         _describe(known)
         return 0
     if known.is_stream:
-        raise Misused(f"{known.name} is a stream, and a call has one request: {_INSTEAD}")
+        raise Misused(f"{known.name} is a stream, and a call has one answer: {_instead_of(known)}")
     request = _request(known, json)
     caller = find_caller(credentials, data, who, tls_roots)
     if known.needs_proof and not caller.is_known:
@@ -133,6 +136,10 @@ def _reference(principal: Reference) -> dict[str, Json]:
     return {"namespace": principal.namespace, "id": principal.id}
 
 
+def _instead_of(rpc: Rpc) -> str:
+    return _INSTEAD_OF_WATCHING if rpc.name.startswith("Watch") else _INSTEAD_OF_STREAMING
+
+
 def _list() -> None:
     rows = ((rpc.name, ", ".join(field.name for field in rpc.request_class.DESCRIPTOR.fields)) for rpc in RPCS.values())
     table(("RPC", "FIELDS OF ITS REQUEST"), sorted(rows))
@@ -142,7 +149,7 @@ def _describe(rpc: Rpc) -> None:
     message = request_of(rpc)
     say(f"{rpc.name} {'is signed by its caller' if rpc.needs_proof else 'may be called by anybody'}.")
     if rpc.is_stream:
-        say(f"It is a stream of such requests, which `authority call` does not speak: {_INSTEAD}.")
+        say(f"It is a stream, which `authority call` does not speak: {_instead_of(rpc)}.")
     say()
     table(("FIELD", "HOLDS"), fields_of(message), none="Its request has no fields.")
     filled = _FILLED_IN if rpc.name in _ISSUES else _FILLED_IN[:1]

@@ -125,6 +125,12 @@ class Caller:
         return self.principal.ref
 
 
+def require_admin(caller: Caller) -> Refusal | None:
+    """NOT_ALLOWED unless the caller is an admin."""
+    is_admin = caller.principal.kind is PrincipalKind.ADMIN
+    return None if is_admin else Refusal(Reason.NOT_ALLOWED, {"kind": PrincipalKind.ADMIN.value})
+
+
 def require(caller: Caller, right: Right) -> Refusal | None:
     """NOT_ALLOWED unless the caller has the right."""
     return None if caller.principal.may(right) else Refusal(Reason.NOT_ALLOWED, {"right": right.value})

@@ -37,6 +37,10 @@ STREAM_WINDOW = 256
 """Items of one stream that were read and whose outcomes have not been written."""
 STREAM_BYTES = 3 * 1024 * 1024
 """Of a stream's items that were read and are not settled: no more is read while there are so many."""
+WATCH_EVENTS = 100
+"""Items in one message of a watch."""
+CURSOR_BYTES = 32 * 1024
+"""A cursor names every transaction that was under way when it was made."""
 PROOF_BYTES = 2048
 STATEMENT_BYTES = 32 * 1024
 INT64_MAX = 2**63 - 1
@@ -57,6 +61,10 @@ READ_FRESH_MS = MINUTE
 """How old an Invocation may be (semantics §2); one that opens a stream as old as one of a read."""
 STREAM_LIFE_MS = 5 * MINUTE
 """How long a stream may be read from (semantics §2)."""
+WATCH_POLL_MS = SECOND
+"""How often a process asks whether there is anything new for those who watch."""
+HEARTBEAT_MS = 10 * SECOND
+"""How long a watch is silent at most."""
 
 EARLIEST_MS = 0
 LATEST_MS = 253_402_300_799_999

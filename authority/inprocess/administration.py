@@ -4,13 +4,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from authority.domain.audit import AuditEvent
 from authority.domain.identity import Principal
 from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.revocation import AUTHORITY_ITSELF, Revoked, RevokedKind
 from authority.domain.statement import IssuerKey, KeyState
 from authority.inprocess.registry import InProcessIssuerKeys
 from authority.inprocess.tables import KeptKey, KeptPrincipal, Tables
 from authority.usecases.administer import (
+    OPERATOR,
     AlreadyThere,
     CommitCounts,
     ListedPolicy,
@@ -28,7 +31,7 @@ class InProcessAdministration:
 
     tables: Tables
 
-    async def add_principal(self, new: NewPrincipal, now: Instant) -> None:  # noqa: ARG002 - kept in order, not by time
+    async def add_principal(self, new: NewPrincipal, now: Instant) -> None:
         """Registers the principal with its first key."""
         if (new.tenant, new.ref) in self.tables.principals:
             raise AlreadyThere(f"principal {new.ref} is registered in {new.tenant}")
@@ -37,27 +40,32 @@ class InProcessAdministration:
         principal = Principal(new.tenant, new.ref, new.kind, new.rights)
         self.tables.principals[new.tenant, new.ref] = KeptPrincipal(principal, is_active=True)
         self.tables.keys[new.tenant, new.key_id] = KeptKey(new.ref, new.public_key, is_active=True)
+        self._tell(new.tenant, "principal.add", str(new.ref), ("", "active"), now)
 
     async def list_principals(self, tenant: TenantRef) -> Sequence[ListedPrincipal]:
         """Every principal of the tenant."""
         found = [self._listed(kept) for (of_tenant, _), kept in self.tables.principals.items() if of_tenant == tenant]
         return sorted(found, key=lambda listed: str(listed.ref))
 
-    async def revoke_principal(self, tenant: TenantRef, ref: PrincipalRef, now: Instant) -> None:  # noqa: ARG002 - as above
+    async def revoke_principal(self, tenant: TenantRef, ref: PrincipalRef, now: Instant) -> None:
         """Withdraws the principal."""
         if self.tables.active_principal(tenant, ref) is None:
             raise NotThere(f"no active principal {ref} in {tenant}")
         kept = self.tables.principals[tenant, ref]
         self.tables.principals[tenant, ref] = replace(kept, is_active=False)
+        self.tables.withdraw(_withdrawn(tenant, RevokedKind.PRINCIPAL, str(ref), now))
+        self._tell(tenant, "principal.revoke", str(ref), ("active", "revoked"), now)
 
-    async def revoke_principal_key(self, tenant: TenantRef, key_id: str, now: Instant) -> None:  # noqa: ARG002 - as above
+    async def revoke_principal_key(self, tenant: TenantRef, key_id: str, now: Instant) -> None:
         """Withdraws one key of a principal."""
         kept = self.tables.keys.get((tenant, key_id))
         if kept is None or not kept.is_active:
             raise NotThere(f"no active key {key_id} in {tenant}")
         self.tables.keys[tenant, key_id] = replace(kept, is_active=False)
+        self.tables.withdraw(_withdrawn(tenant, RevokedKind.PRINCIPAL_KEY, key_id, now))
+        self._tell(tenant, "principal_key.revoke", key_id, ("active", "revoked"), now)
 
-    async def add_namespace(self, new: NewMemoryNamespace, now: Instant) -> None:  # noqa: ARG002 - as above
+    async def add_namespace(self, new: NewMemoryNamespace, now: Instant) -> None:
         """Makes the memory namespace."""
         if (new.tenant, new.name) in self.tables.namespaces:
             raise AlreadyThere(f"memory namespace {new.name} exists in {new.tenant}")
@@ -71,6 +79,7 @@ class InProcessAdministration:
             new.default_visibility,
             new.policy_version,
         )
+        self._tell(new.tenant, "memory_namespace.add", new.name, ("", new.mode.value), now)
 
     async def list_namespaces(self, tenant: TenantRef) -> Sequence[MemoryNamespace]:
         """Every memory namespace of the tenant."""
@@ -78,24 +87,31 @@ class InProcessAdministration:
             kept for (of_tenant, _), kept in sorted(self.tables.namespaces.items(), key=_name) if of_tenant == tenant
         ]
 
-    async def set_mode(self, tenant: TenantRef, name: str, mode: Mode, now: Instant) -> None:  # noqa: ARG002 - as above
+    async def set_mode(self, tenant: TenantRef, name: str, mode: Mode, now: Instant) -> None:
         """Sets how unvalidated writes are treated."""
-        self.tables.namespaces[tenant, name] = replace(self._namespace(tenant, name), mode=mode)
+        before = self._namespace(tenant, name)
+        self.tables.namespaces[tenant, name] = replace(before, mode=mode)
+        self._tell(tenant, "memory_namespace.mode", name, (before.mode.value, mode.value), now)
 
     async def load_policy(self, version: bytes, bundle: str, now: Instant) -> None:
         """Keeps the bundle under its digest."""
-        self.tables.policies.setdefault(version, (ListedPolicy(version, len(bundle.encode()), now), bundle))
+        if version in self.tables.policies:
+            return
+        self.tables.policies[version] = (ListedPolicy(version, len(bundle.encode()), now), bundle)
+        self._tell(AUTHORITY_ITSELF, "policy.load", f"sha256:{version.hex()}", ("", "loaded"), now)
 
     async def list_policies(self) -> Sequence[ListedPolicy]:
         """Every loaded bundle."""
         found = (listed for listed, _ in self.tables.policies.values())
         return sorted(found, key=lambda listed: (listed.load_time, listed.version))
 
-    async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:  # noqa: ARG002 - as above
+    async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:
         """Puts the memory namespace under the bundle."""
         namespace = self._namespace(tenant, name)
         self._require_policy(version)
         self.tables.namespaces[tenant, name] = replace(namespace, policy_version=version)
+        states = (f"sha256:{namespace.policy_version.hex()}", f"sha256:{version.hex()}")
+        self._tell(tenant, "policy.activate", name, states, now)
 
     async def count_commits(self, tenant: TenantRef) -> CommitCounts:
         """The four counts of the tenant."""
@@ -136,19 +152,37 @@ class InProcessAdministration:
         ]
         for other in retired:
             self.tables.issuer_keys[other.key_id] = replace(other, state=KeyState.RETIRING)
+            self._tell(AUTHORITY_ITSELF, "issuer_key.retire", other.key_id, ("active", "retiring"), now)
         self.tables.issuer_keys[key.key_id] = replace(key, state=KeyState.ACTIVE, create_time=now)
+        self._tell(AUTHORITY_ITSELF, "issuer_key.add", key.key_id, ("", "active"), now)
         return [other.key_id for other in retired]
 
     async def list_issuer_keys(self) -> Sequence[IssuerKey]:
         """Every key of the authority."""
         return await InProcessIssuerKeys(self.tables).load()
 
-    async def revoke_issuer_key(self, key_id: str, compromised_since: Instant | None, now: Instant) -> None:  # noqa: ARG002 - as above
+    async def revoke_issuer_key(self, key_id: str, compromised_since: Instant | None, now: Instant) -> None:
         """Withdraws the key in every tenant at once."""
         key = self.tables.issuer_keys.get(key_id)
         if key is None or key.state is KeyState.REVOKED:
             raise NotThere(f"no issuer key {key_id} that is not revoked already")
         self.tables.issuer_keys[key_id] = replace(key, state=KeyState.REVOKED, compromised_since=compromised_since)
+        self.tables.withdraw(_withdrawn(AUTHORITY_ITSELF, RevokedKind.ISSUER_KEY, key_id, now))
+        self._tell(AUTHORITY_ITSELF, "issuer_key.revoke", key_id, (key.state.value, "revoked"), now)
+
+    def _tell(self, tenant: TenantRef, kind: str, subject: str, states: tuple[str, str], now: Instant) -> None:
+        previous, following = states
+        self.tables.tell(
+            AuditEvent(
+                tenant=tenant,
+                kind=kind,
+                actor=OPERATOR,
+                subject=subject,
+                previous_state=previous,
+                next_state=following,
+                time=now,
+            )
+        )
 
     def _namespace(self, tenant: TenantRef, name: str) -> MemoryNamespace:
         namespace = self.tables.namespaces.get((tenant, name))
@@ -169,6 +203,10 @@ class InProcessAdministration:
         )
         state = "active" if kept.is_active else "revoked"
         return ListedPrincipal(principal.tenant, principal.ref, principal.kind, principal.rights, state, tuple(active))
+
+
+def _withdrawn(tenant: TenantRef, kind: RevokedKind, subject: str, now: Instant) -> Revoked:
+    return Revoked(tenant=tenant, kind=kind, subject=subject, revoke_time=now)
 
 
 def _name(entry: tuple[tuple[TenantRef, str], MemoryNamespace]) -> str:

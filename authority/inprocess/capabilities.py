@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from authority.domain.audit import AuditEvent
 from authority.domain.capability import OpenedCapability
 from authority.domain.issuing import IssuingFacts, IssuingQuestion, judge_offer
 from authority.domain.plan import Claim
@@ -99,6 +100,19 @@ class InProcessCapabilities:
             return Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": committed})
         self._replace_expired(claim)
         self.tables.capabilities[claim.tenant, offered.terms.capability_id] = KeptCapability(offered, claim, "issued")
+        self.tables.tell(
+            AuditEvent(
+                tenant=claim.tenant,
+                kind="capability.issue",
+                actor=offer.mark.principal,
+                subject=offered.terms.capability_id,
+                previous_state="",
+                next_state="issued",
+                time=self.clock.now(),
+                correlation_id=offered.terms.correlation_id,
+                trace_id=offer.mark.trace_id,
+            )
+        )
         return IssuedCapability(offered, replayed=False)
 
     def _replace_expired(self, claim: Claim) -> None:

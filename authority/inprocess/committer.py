@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from authority.domain.audit import AuditEvent
 from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
@@ -56,6 +57,20 @@ class InProcessCommitter:
             source=terms.issuer,
             traceparent=plan.traceparent,
             now=plan.planned_time,
+        )
+        tables.tell(
+            AuditEvent(
+                tenant=tenant,
+                kind="memory.commit",
+                actor=plan.claim.holder,
+                subject=plan.record_id,
+                previous_state="issued",
+                next_state="consumed",
+                time=plan.planned_time,
+                costs=record.costs,
+                correlation_id=terms.correlation_id,
+                trace_id=plan.traceparent.partition("-")[2].partition("-")[0],
+            )
         )
         capability = tables.capabilities[tenant, terms.capability_id]
         tables.capabilities[tenant, terms.capability_id] = replace(capability, state="consumed")

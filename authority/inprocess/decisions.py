@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from authority.domain.audit import AuditEvent
 from authority.domain.decision import DecisionFacts, SignedDecision
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef
@@ -41,4 +42,20 @@ class InProcessDecisions:
         if isinstance(signed, Refusal):
             return signed
         self.tables.decisions[tenant, signed.digest] = signed
+        self.tables.tell(_event(mark, signed))
         return self.tables.answer(mark, signed)
+
+
+def _event(mark: RequestMark, signed: SignedDecision) -> AuditEvent:
+    receipt = signed.receipt
+    return AuditEvent(
+        tenant=receipt.tenant,
+        kind="policy.decide",
+        actor=mark.principal,
+        subject=f"{receipt.proposal_id}:{receipt.proposal_revision}",
+        previous_state="",
+        next_state=receipt.outcome.value,
+        time=receipt.decide_time,
+        correlation_id=receipt.correlation_id,
+        trace_id=mark.trace_id,
+    )

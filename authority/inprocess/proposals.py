@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from authority.domain.audit import AuditEvent
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace
@@ -41,6 +42,20 @@ class InProcessProposals:
         revision = proposal.revision
         self.tables.heads[revision.tenant, revision.proposal_id] = Head(revision.revision, ProposalState.PROPOSED)
         self.tables.revisions[revision.tenant, revision.proposal_id, revision.revision] = proposal
+        self.tables.tell(
+            AuditEvent(
+                tenant=revision.tenant,
+                kind="proposal.create",
+                actor=revision.proposer,
+                subject=f"{revision.proposal_id}:{revision.revision}",
+                previous_state="",
+                next_state=ProposalState.PROPOSED.value,
+                time=revision.create_time,
+                costs=revision.costs,
+                correlation_id=revision.correlation_id,
+                trace_id=mark.trace_id,
+            )
+        )
         self.tables.answer(mark, (revision.proposal_id, revision.revision))
         return proposal
 

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from uuid import uuid4
 
+from authority.domain.audit import AuditEvent
 from authority.domain.reasons import Reason
 from authority.domain.record import RecordParties
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.revocation import Revoked, RevokedKind
 from authority.inprocess.events import tell
 from authority.inprocess.tables import KeptRecord, Tables
 from authority.usecases.ports import RequestMark, RevokedRecord
@@ -44,9 +46,9 @@ class InProcessRecordRevocations:
         first = self.tables.withdrawal_of(kept)
         if first:
             return self.tables.answer(mark, RevokedRecord(first.time, first.sequence, replayed=True))
-        return self.tables.answer(mark, self._bury(kept, note, traceparent, now))
+        return self.tables.answer(mark, self._bury(mark, kept, note, traceparent, now))
 
-    def _bury(self, kept: KeptRecord, note: str, traceparent: str, now: Instant) -> RevokedRecord:
+    def _bury(self, mark: RequestMark, kept: KeptRecord, note: str, traceparent: str, now: Instant) -> RevokedRecord:
         record = kept.record
         same = [
             other
@@ -57,6 +59,9 @@ class InProcessRecordRevocations:
         ]
         sequence = self.tables.bury(record.tenant, record.memory_namespace, record.content_digest, now, note)
         for other in same:
+            named = other.record.record_id == record.record_id
+            self.tables.withdraw(_fact(other, now), sequence if named else None)
+            self.tables.tell(_event(mark, other, now))
             tell(
                 self.tables,
                 other.record,
@@ -68,3 +73,30 @@ class InProcessRecordRevocations:
                 more={"revocationSequence": sequence},
             )
         return RevokedRecord(now, sequence, replayed=False)
+
+
+def _fact(kept: KeptRecord, now: Instant) -> Revoked:
+    record = kept.record
+    return Revoked(
+        tenant=record.tenant,
+        kind=RevokedKind.RECORD,
+        subject=record.record_id,
+        revoke_time=now,
+        memory_namespace=record.memory_namespace,
+        content_digest=record.content_digest,
+    )
+
+
+def _event(mark: RequestMark, kept: KeptRecord, now: Instant) -> AuditEvent:
+    record = kept.record
+    return AuditEvent(
+        tenant=record.tenant,
+        kind="memory.revoke",
+        actor=mark.principal,
+        subject=record.record_id,
+        previous_state="live",
+        next_state="revoked",
+        time=now,
+        correlation_id=record.correlation_id,
+        trace_id=mark.trace_id,
+    )

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
-from authority.domain.references import TenantRef
+from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal
-from authority.domain.validation import SignedValidation
+from authority.domain.revocation import Revoked, RevokedKind
+from authority.domain.validation import SignedValidation, ValidationReceipt
 from authority.inprocess.tables import Head, Tables
 from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark
 
@@ -41,6 +43,8 @@ class InProcessValidations:
             return Refusal(Reason.NOT_VALIDATED, {"problem": "a person turned it down"})
         self.tables.validations[mark.tenant, signed.digest] = signed
         self.tables.heads[mark.tenant, receipt.proposal_id] = replace(head, state=state)
+        states = (head.state, state)
+        self.tables.tell(_event(self.tables, mark, "validate", receipt, states, receipt.validate_time))
         return self.tables.answer(mark, RecordedValidation(signed, state))
 
 
@@ -65,9 +69,49 @@ class InProcessApprovals:
         validation = self.tables.newest_validation(*key)
         if validation is None or not (approval.verdict.turns_down or head.state in _STANDING):
             return Refusal(Reason.NOT_VALIDATED)
+        self._withdraw_approvals(mark.tenant, approval)
         self.tables.approvals.append(replace(approval, validation_receipt_digest=validation.digest))
         self.tables.heads[mark.tenant, approval.proposal_id] = replace(head, state=state)
+        verb, states = approval.verdict.value, (head.state, state)
+        self.tables.tell(_event(self.tables, mark, verb, approval, states, approval.decide_time))
         return self.tables.answer(mark, RecordedApproval(approval.reference, state))
+
+    def _withdraw_approvals(self, tenant: TenantRef, decision: Approval) -> None:
+        """Tells the feed of every approval that a decision against takes back."""
+        if not decision.verdict.turns_down:
+            return
+        decided = self.tables.approvals_of(tenant, decision.proposal_id, decision.proposal_revision)
+        for number, earlier in enumerate(decided):
+            if not earlier.verdict.turns_down and not any(later.verdict.turns_down for later in decided[number:]):
+                taken_back = Revoked(
+                    tenant=tenant,
+                    kind=RevokedKind.APPROVAL,
+                    subject=earlier.reference,
+                    revoke_time=decision.decide_time,
+                )
+                self.tables.withdraw(taken_back)
+
+
+def _event(
+    tables: Tables,
+    mark: RequestMark,
+    verb: str,
+    of: ValidationReceipt | Approval,
+    states: tuple[ProposalState, ProposalState],
+    time: Instant,
+) -> AuditEvent:
+    revision = tables.revisions[mark.tenant, of.proposal_id, of.proposal_revision].revision
+    return AuditEvent(
+        tenant=mark.tenant,
+        kind=f"proposal.{verb}",
+        actor=mark.principal,
+        subject=of.proposal_id,
+        previous_state=states[0].value,
+        next_state=states[1].value,
+        time=time,
+        correlation_id=revision.correlation_id,
+        trace_id=mark.trace_id,
+    )
 
 
 def _current_head(tables: Tables, tenant: TenantRef, proposal_id: str, revision: int) -> Head | Refusal:

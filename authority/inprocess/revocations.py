@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, replace
 
+from authority.domain.audit import AuditEvent
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
+from authority.domain.revocation import Revoked, RevokedKind
 from authority.inprocess.tables import Tables
 from authority.usecases.ports import RequestMark, RevokedCapability
 
@@ -29,5 +31,22 @@ class InProcessRevocations:
         if receipt_id := self.tables.receipt_of_capability(*key):
             return Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": receipt_id})
         revoked = RevokedCapability(kept.revoke_time or now, replayed=kept.state == "revoked")
-        self.tables.capabilities[key] = replace(kept, state="revoked", revoke_time=revoked.revoke_time)
+        if not revoked.replayed:
+            self.tables.capabilities[key] = replace(kept, state="revoked", revoke_time=now)
+            self.tables.withdraw(
+                Revoked(tenant=mark.tenant, kind=RevokedKind.CAPABILITY, subject=capability_id, revoke_time=now)
+            )
+            self.tables.tell(
+                AuditEvent(
+                    tenant=mark.tenant,
+                    kind="capability.revoke",
+                    actor=mark.principal,
+                    subject=capability_id,
+                    previous_state=kept.state,
+                    next_state="revoked",
+                    time=now,
+                    correlation_id=kept.opened.terms.correlation_id,
+                    trace_id=mark.trace_id,
+                )
+            )
         return self.tables.answer(mark, revoked)

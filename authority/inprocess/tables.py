@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from authority.domain.audit import AuditEvent
 from authority.domain.capability import OpenedCapability
 from authority.domain.citation import Citation
 from authority.domain.decision import Approval, SignedDecision
@@ -15,6 +16,7 @@ from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace, MemoryRecord
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.revocation import Revoked
 from authority.domain.statement import IssuerKey
 from authority.domain.tally import Counted
 from authority.domain.validation import SignedValidation
@@ -140,6 +142,9 @@ class Tables:
     versions: Counter[tuple[TenantRef, str]] = field(default_factory=Counter)
     """How many events each record has had; delivered ones are forgotten."""
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
+    audit: list[AuditEvent] = field(default_factory=list)
+    revocations: dict[int, Revoked] = field(default_factory=dict)
+    """By sequence, in its order."""
     refusals: Counter[Counted] = field(default_factory=Counter)
     sequence: int = 0
 
@@ -147,6 +152,14 @@ class Tables:
         """The next place in the order of decisions and revocations."""
         self.sequence += 1
         return self.sequence
+
+    def tell(self, event: AuditEvent) -> None:
+        """Writes an event of the audit log."""
+        self.audit.append(event)
+
+    def withdraw(self, revoked: Revoked, sequence: int | None = None) -> None:
+        """Tells the feed of a withdrawal, under the next sequence unless it has drawn one."""
+        self.revocations[self.next_sequence() if sequence is None else sequence] = revoked
 
     def answered(self, mark: RequestMark, kind: type[Answer]) -> Answer | Refusal | None:
         """What the request id was answered with first; IDEMPOTENCY_CONFLICT when it was used for something else."""

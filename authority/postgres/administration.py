@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import asyncpg
 
+from authority.domain.audit import AuditEvent
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.revocation import AUTHORITY_ITSELF, Revoked, RevokedKind
 from authority.domain.statement import IssuerKey
 from authority.postgres import audit, rows
-from authority.postgres.audit import AuditEvent
 from authority.postgres.connections import Connection, Database
 from authority.postgres.sql import query
 from authority.postgres.withdrawing import append_revocation, lock_tenant

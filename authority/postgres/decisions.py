@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from authority.domain.audit import AuditEvent
 from authority.domain.decision import DecisionFacts, SignedDecision
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.validation import SignedValidation
 from authority.postgres import audit, rows
-from authority.postgres.audit import AuditEvent
 from authority.postgres.connections import Connection, Database, Refused, await_standby
 from authority.postgres.requests import claim_request
 from authority.postgres.sql import query

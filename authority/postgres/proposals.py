@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from authority.domain.audit import AuditEvent
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace
@@ -12,7 +13,6 @@ from authority.domain.refusal import Refusal
 from authority.domain.search_text import SearchText, search_text
 from authority.domain.statement import Statement
 from authority.postgres import audit, rows
-from authority.postgres.audit import AuditEvent
 from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.requests import claim_request
 from authority.postgres.sql import query

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass, replace
 
+from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval, ApprovalVerdict
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal, malformed
 from authority.domain.revocation import Revoked, RevokedKind
-from authority.domain.validation import SignedValidation
+from authority.domain.validation import SignedValidation, ValidationReceipt
 from authority.postgres import audit, rows
-from authority.postgres.audit import AuditEvent
 from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.requests import claim_request
 from authority.postgres.sql import query
@@ -49,8 +49,7 @@ class PostgresValidations:
             await _require_not_turned_down(connection, mark.tenant, receipt.proposal_id, receipt.proposal_revision)
             await _insert_validation(connection, signed)
             await _move(connection, mark.tenant, receipt.proposal_id, state)
-            event = _event(mark, "validate", receipt.proposal_id, previous, state, receipt.validate_time)
-            await audit.append(connection, event)
+            await _tell(connection, mark, "validate", receipt, (previous, state), receipt.validate_time)
             return RecordedValidation(signed, state)
 
         return await self.database.attempt(mark.tenant, work)
@@ -88,13 +87,13 @@ class PostgresApprovals:
                 return RecordedApproval(reference, ProposalState(kept_state))
             if refusal:
                 raise Refused(refusal)
-            proposal_id, verb = approval.proposal_id, approval.verdict.value
+            proposal_id = approval.proposal_id
             previous = await lock_current(connection, mark.tenant, proposal_id, approval.proposal_revision)
             if withdraws:
                 await _withdraw_approvals(connection, mark.tenant, approval)
             await _insert_approval(connection, mark.tenant, previous, approval)
             await _move(connection, mark.tenant, proposal_id, state)
-            await audit.append(connection, _event(mark, verb, proposal_id, previous, state, approval.decide_time))
+            await _tell(connection, mark, approval.verdict.value, approval, (previous, state), approval.decide_time)
             return RecordedApproval(approval.reference, state)
 
         return await self.database.attempt(mark.tenant, work)
@@ -136,19 +135,27 @@ async def _move(connection: Connection, tenant: TenantRef, proposal_id: str, sta
     await connection.execute(query("set_proposal_state"), str(tenant), proposal_id, state.value)
 
 
-def _event(
-    mark: RequestMark, verb: str, proposal_id: str, previous: ProposalState, state: ProposalState, time: Instant
-) -> AuditEvent:
-    return AuditEvent(
+async def _tell(
+    connection: Connection,
+    mark: RequestMark,
+    verb: str,
+    of: ValidationReceipt | Approval,
+    states: tuple[ProposalState, ProposalState],
+    time: Instant,
+) -> None:
+    key = (str(mark.tenant), of.proposal_id, of.proposal_revision)
+    event = AuditEvent(
         tenant=mark.tenant,
         kind=f"proposal.{verb}",
         actor=mark.principal,
-        subject=proposal_id,
-        previous_state=previous.value,
-        next_state=state.value,
+        subject=of.proposal_id,
+        previous_state=states[0].value,
+        next_state=states[1].value,
         time=time,
+        correlation_id=await connection.fetchval(query("correlation_of_revision"), *key),
         trace_id=mark.trace_id,
     )
+    await audit.append(connection, event)
 
 
 async def _insert_validation(connection: Connection, signed: SignedValidation) -> None:

@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 
+from authority.domain.audit import AuditEvent
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
 from authority.domain.revocation import Revoked, RevokedKind
 from authority.postgres import audit
-from authority.postgres.audit import AuditEvent
 from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.requests import claim_request
+from authority.postgres.rows import Row
 from authority.postgres.sql import query
 from authority.postgres.withdrawing import append_revocation, lock_tenant
 from authority.usecases.ports import RequestMark, RevokedCapability
@@ -39,7 +40,7 @@ class PostgresRevocations:
                 return RevokedCapability(Instant(found["revoke_time"]), replayed=True)
             await connection.execute(query("revoke_capability"), str(mark.tenant), capability_id, now)
             await append_revocation(connection, _fact(mark, capability_id, now))
-            await audit.append(connection, _revoked(mark, capability_id, found["state"], now))
+            await audit.append(connection, _revoked(mark, capability_id, found, now))
             return RevokedCapability(now, replayed=False)
 
         return await self.database.attempt(mark.tenant, work)
@@ -49,14 +50,15 @@ def _fact(mark: RequestMark, capability_id: str, now: Instant) -> Revoked:
     return Revoked(tenant=mark.tenant, kind=RevokedKind.CAPABILITY, subject=capability_id, revoke_time=now)
 
 
-def _revoked(mark: RequestMark, capability_id: str, previous_state: str, now: Instant) -> AuditEvent:
+def _revoked(mark: RequestMark, capability_id: str, found: Row, now: Instant) -> AuditEvent:
     return AuditEvent(
         tenant=mark.tenant,
         kind="capability.revoke",
         actor=mark.principal,
         subject=capability_id,
-        previous_state=previous_state,
+        previous_state=found["state"],
         next_state="revoked",
         time=now,
+        correlation_id=found["correlation_id"],
         trace_id=mark.trace_id,
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,6 +25,7 @@ _caller: ContextVar[Caller] = ContextVar("caller")
 _deadline: ContextVar[float] = ContextVar("deadline")
 _time_limit: ContextVar[asyncio.Timeout] = ContextVar("time_limit")
 _stream: ContextVar["OpenStream"] = ContextVar("stream")
+_opener: ContextVar[Callable[[], Awaitable["OpenStream"]]] = ContextVar("opener")
 _traceparent: ContextVar[str] = ContextVar("traceparent", default="")
 _refusal: ContextVar[Refusal] = ContextVar("refusal")
 
@@ -51,6 +53,11 @@ def known_caller() -> Caller | None:
 def known_refusal() -> Refusal | None:
     """What the call was refused with, if it was."""
     return _refusal.get(None)
+
+
+async def open_stream() -> "OpenStream":
+    """Opens the stream that this call asks for; nothing of it is served before. Raises `Refused` as `Opening` does."""
+    return await _opener.get()()
 
 
 def traceparent_of(context: Context) -> str:
@@ -102,6 +109,11 @@ def set_time_limit(limit: asyncio.Timeout) -> None:
 def put_off_time_limit(seconds: float) -> None:
     """Gives the call so many seconds from now."""
     _time_limit.get().reschedule(asyncio.get_running_loop().time() + seconds)
+
+
+def set_opener(opener: Callable[[], Awaitable["OpenStream"]]) -> None:
+    """Told by the interceptor that opens streams."""
+    _opener.set(opener)
 
 
 def set_stream(stream: "OpenStream") -> None:

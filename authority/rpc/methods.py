@@ -12,6 +12,7 @@ _CAPABILITIES = "/capability_authority.v1.CapabilityService/"
 _PROPOSALS = "/capability_authority.v1.ProposalService/"
 _POLICIES = "/capability_authority.v1.PolicyService/"
 _MEMORY = "/capability_authority.v1.MemoryService/"
+_AUDIT = "/capability_authority.v1.AuditService/"
 
 
 class MethodKind(Enum):
@@ -21,6 +22,12 @@ class MethodKind(Enum):
     READ = "its proof is fresh for a minute and works once"
     MUTATION = "its proof is fresh for five minutes; the same call again is a retry"
     STREAM = "its proof, over the empty message, is fresh for a minute and opens one stream"
+    WATCH = "its proof, over its one request, is fresh for a minute and opens one stream of answers"
+
+    @property
+    def opens_stream(self) -> bool:
+        """Whether its proof is remembered in PostgreSQL, so that it opens one stream whatever becomes of Redis."""
+        return self in (MethodKind.STREAM, MethodKind.WATCH)
 
 
 METHODS: dict[str, MethodKind] = {
@@ -47,6 +54,8 @@ METHODS: dict[str, MethodKind] = {
     _MEMORY + "ExportRecord": MethodKind.READ,
     _MEMORY + "RegisterCitation": MethodKind.MUTATION,
     _MEMORY + "ListCitations": MethodKind.READ,
+    _AUDIT + "ListAuditEvents": MethodKind.READ,
+    _AUDIT + "WatchAuditEvents": MethodKind.WATCH,
 }
 
 

@@ -76,8 +76,8 @@ def _told(name: str, verb: _Verb) -> _Verb:
         _count(name, answer)
         return answer
 
-    def told(*arguments: object) -> object:
-        work = verb(*arguments)
+    def told(*arguments: object, **named: object) -> object:
+        work = verb(*arguments, **named)
         return within(work) if inspect.isawaitable(work) else work
 
     return told

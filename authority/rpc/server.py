@@ -10,6 +10,7 @@ from grpc_health.v1 import health, health_pb2_grpc  # type: ignore[import-untype
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]
 
 from authority.domain import limits
+from authority.rpc.audit import AuditServicer
 from authority.rpc.bounds import Bounds
 from authority.rpc.capabilities import CapabilityServicer
 from authority.rpc.commit_streams import CommitStreams
@@ -26,11 +27,13 @@ from authority.rpc.policies import PolicyServicer
 from authority.rpc.proposals import ProposalServicer
 from authority.rpc.use_cases import UseCases
 from capability_authority.v1 import (
+    audit_service_pb2,
     capability_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
 )
+from capability_authority.v1.audit_service_pb2_grpc import add_AuditServiceServicer_to_server
 from capability_authority.v1.capability_service_pb2_grpc import add_CapabilityServiceServicer_to_server
 from capability_authority.v1.memory_service_pb2_grpc import add_MemoryServiceServicer_to_server
 from capability_authority.v1.policy_service_pb2_grpc import add_PolicyServiceServicer_to_server
@@ -38,7 +41,13 @@ from capability_authority.v1.proposal_service_pb2_grpc import add_ProposalServic
 
 SERVICES: tuple[str, ...] = tuple(
     service.full_name
-    for file in (capability_service_pb2, proposal_service_pb2, policy_service_pb2, memory_service_pb2)
+    for file in (
+        capability_service_pb2,
+        proposal_service_pb2,
+        policy_service_pb2,
+        memory_service_pb2,
+        audit_service_pb2,
+    )
     for service in file.DESCRIPTOR.services_by_name.values()
 )
 """Full names of the services, each with a health state of its own beside that of the whole server, named ""."""
@@ -159,6 +168,7 @@ class RpcServer:
         add_ProposalServiceServicer_to_server(ProposalServicer(use_cases), self._server)
         add_PolicyServiceServicer_to_server(PolicyServicer(use_cases), self._server)
         add_MemoryServiceServicer_to_server(MemoryServicer(use_cases), self._server)
+        add_AuditServiceServicer_to_server(AuditServicer(use_cases), self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
 
 

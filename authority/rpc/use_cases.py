@@ -2,7 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+from authority.domain.audit import AuditFilter, ToldEvent
 from authority.domain.capability import Presentation
 from authority.domain.citation import Citation, Cited
 from authority.domain.decision import SignedDecision
@@ -30,6 +32,7 @@ from authority.usecases.ports import (
     RevokedCapability,
     RevokedRecord,
 )
+from authority.usecases.read_audit import AuditWatch
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
@@ -79,3 +82,26 @@ class UseCases:
     register_citation: Callable[[Caller, CitationRequest], Awaitable[Citation | Refusal]]
     export_record: Callable[[Caller, str, ExportForm], Awaitable[RecordExport | Refusal]]
     list_citations: Callable[[Caller, Cited, PageRequest], Awaitable[Page[Citation] | Refusal]]
+
+    list_audit_events: "ListEvents"
+    open_audit_watch: "OpenWatch"
+
+
+class ListEvents(Protocol):
+    """`ListAuditEvents`."""
+
+    async def __call__(
+        self, caller: Caller, wanted: AuditFilter, page: PageRequest, *, oldest_first: bool
+    ) -> Page[ToldEvent] | Refusal:
+        """Answers it."""
+        ...
+
+
+class OpenWatch(Protocol):
+    """`OpenAuditWatch`."""
+
+    async def __call__(
+        self, caller: Caller, wanted: AuditFilter, cursor: str, *, from_beginning: bool
+    ) -> AuditWatch | Refusal:
+        """Answers it."""
+        ...

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from authority.domain.audit import AuditFilter, ToldEvent
 from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
 from authority.domain.citation import Citation, Cited, NewCitation
 from authority.domain.decision import (
@@ -496,6 +497,59 @@ class Leases(Protocol):
 
     async def heard(self) -> None:
         """Waits until other processes see what was told last, or it is given up."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AuditNews:
+    """What became visible since a position, and the position after it."""
+
+    events: Sequence[ToldEvent]
+    position: str
+    has_more: bool
+    """Whether more was visible than was asked for: the position is in the midst of it."""
+
+
+class AuditLog(Protocol):
+    """Reads the audit log of one tenant. Positions are texts that only the store understands, `""` is the beginning."""
+
+    async def page(
+        self, tenant: TenantRef, wanted: AuditFilter, *, oldest_first: bool, after: str, size: int
+    ) -> Sequence[ToldEvent]:
+        """Events by their ids, rising or falling, after the id in `after` (empty for the first page).
+
+        An event that becomes visible while pages are turned may have a smaller id than those that were shown.
+        """
+        ...
+
+    async def now(self, tenant: TenantRef) -> str:
+        """The position after everything that is visible now."""
+        ...
+
+    async def news(self, tenant: TenantRef, wanted: AuditFilter, after: str, size: int) -> AuditNews | Refusal:
+        """At most `size` events that became visible after the position: each once, whatever commits meanwhile.
+
+        MALFORMED `cursor` for a position of another database, or of this one before it was restored or failed over.
+        """
+        ...
+
+    async def changed(self, tenants: Sequence[TenantRef], since: str) -> tuple[frozenset[TenantRef], str]:
+        """Which of the tenants have events that were not visible at `since`, and what to ask with next.
+
+        All of them for an empty `since`. One cheap question, whatever the number of tenants and of those who watch.
+        """
+        ...
+
+
+class Cursors(Protocol):
+    """Positions of watches, sealed: opaque to callers, bound to tenant, caller and query, for ever (semantics §8)."""
+
+    def seal(self, binding: str, position: str) -> str:
+        """A cursor that only the same binding opens."""
+        ...
+
+    def open(self, binding: str, cursor: str) -> str | Refusal:
+        """The position, or MALFORMED `cursor` for what is foreign or made up."""
         ...
 
 

@@ -17,7 +17,7 @@ from capability_authority.client import Credentials
 from capability_authority.client.rpcs import RPCS
 from capability_authority.offline import PROOF_METADATA_KEY, make_invocation
 from capability_authority.v1.types_pb2 import PrincipalRef, TenantRef
-from tests.integration.rpc.running import Failure, Stream
+from tests.integration.rpc.running import Failure, Stream, Watching
 
 INTERNALS = (
     "Traceback", "asyncpg", "psycopg", "postgres", "redis", "grpc._", "google.protobuf", "site-packages", ".py",
@@ -62,6 +62,12 @@ class Wire:
         """A stream of commits; without `proofs` there is one that opens it."""
         entries = [self.proof("StreamCommitValidated", b"")] if proofs is None else proofs
         return Stream(self._channel, metadata=[(PROOF_METADATA_KEY, entry) for entry in entries])
+
+    def watch(self, rpc: str, request: Message, *, proofs: Sequence[bytes] | None = None) -> Watching:
+        """A watch; without `proofs` there is one that opens it."""
+        data = request.SerializeToString()
+        entries = [self.proof(rpc, data)] if proofs is None else proofs
+        return Watching(self._channel, RPCS[rpc], data, metadata=[(PROOF_METADATA_KEY, entry) for entry in entries])
 
     async def stream_refused(self, *, proofs: Sequence[bytes]) -> Failure:
         """Why no stream is opened with these proofs, in which nothing internal shows."""

@@ -10,6 +10,7 @@ from authority.inprocess.leases import InProcessLeases
 from authority.inprocess.nonces import InProcessNonces
 from authority.policy.engine import CedarPolicyEngine
 from authority.rpc.convert.keys import key_set_response
+from authority.signing.cursors import SealedCursors
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import MINTING, KeyRing
 from authority.signing.page_tokens import SealedPageTokens
@@ -28,8 +29,10 @@ from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
+from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces
+from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
@@ -46,6 +49,9 @@ from tests.world.stores import SOURCE, OpenStore, Store
 HERE = Here(issuer=SOURCE, audience="memory.test")
 LEASE_MS = 30_000
 REPLAY_MS = 7_200_000
+POLL_S = 0.02
+"""How often a watch is told of news: tests wait for them."""
+HEARTBEAT_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,8 @@ class UseCases:
     register_citation: RegisterCitation
     list_citations: ListCitations
     export_record: ExportRecord
+    list_audit_events: ListAuditEvents
+    open_audit_watch: OpenAuditWatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +151,15 @@ class Authority:
             export_record=ExportRecord(admit, reader, signer, store.histories, clock),
             list_citations=ListCitations(admit, store.citations, pages),
             recall=RecallRecords(admit, store.recall, revisions, pages, clock),
+            list_audit_events=ListAuditEvents(admit, store.audit_log, pages),
+            open_audit_watch=OpenAuditWatch(
+                store.registry,
+                store.audit_log,
+                SealedCursors(bytes(32)),
+                Notices(store.audit_log.changed, POLL_S),
+                clock,
+                HEARTBEAT_S,
+            ),
         )
         return cls(clock, ids, keys, ring, reader, signer, store, leases, use_cases)
 

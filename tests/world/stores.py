@@ -8,6 +8,7 @@ from typing import Protocol
 from authority.domain.references import Instant, TenantRef
 from authority.domain.statement import IssuerKey
 from authority.inprocess.administration import InProcessAdministration
+from authority.inprocess.audit import InProcessAuditLog
 from authority.inprocess.capabilities import InProcessCapabilities
 from authority.inprocess.citations import InProcessCitations
 from authority.inprocess.committer import InProcessCommitter
@@ -26,6 +27,7 @@ from authority.inprocess.revocations import InProcessRevocations
 from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
 from authority.postgres.administration import PostgresAdministration
+from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.capabilities import IssuingSettings, PostgresCapabilities
 from authority.postgres.citations import PostgresCitations
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
@@ -46,6 +48,7 @@ from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.usecases.administer import Administration
 from authority.usecases.ports import (
     Approvals,
+    AuditLog,
     Capabilities,
     Citations,
     Clock,
@@ -104,6 +107,7 @@ class Store:
     revocations: Revocations
     refusals: RefusalCounts
     record_revocations: RecordRevocations
+    audit_log: AuditLog
     committer: Committer
     receipts: Receipts
     records: Records
@@ -174,6 +178,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         revocations=InProcessRevocations(tables),
         refusals=InProcessRefusalCounts(tables),
         record_revocations=InProcessRecordRevocations(tables, SOURCE),
+        audit_log=InProcessAuditLog(tables),
         committer=InProcessCommitter(tables, clock),
         receipts=InProcessReceipts(tables),
         records=InProcessRecords(tables),
@@ -202,6 +207,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         revocations=PostgresRevocations(issuing),
         refusals=PostgresRefusalCounts(issuing),
         record_revocations=PostgresRecordRevocations(issuing, SOURCE),
+        audit_log=PostgresAuditLog(reading),
         committer=PostgresCommitter(databases[Power.COMMIT], clock, settings),
         receipts=PostgresReceipts(reading),
         records=PostgresRecords(reading),

@@ -48,6 +48,9 @@ Value = TypeVar("Value")
 
 NAMESPACE = "notes"
 PERMIT_ALL = '@id("permit-all")\npermit (principal, action, resource);\n'
+TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
+"""Of every call that a test makes."""
+_TRACEPARENT = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
 WITHIN_S = 30.0
 """How long a caller of commit or issue waits."""
 KINDS = (PrincipalKind.AGENT, PrincipalKind.USER, PrincipalKind.OBSERVER, PrincipalKind.SERVICE, PrincipalKind.ADMIN)
@@ -268,7 +271,7 @@ class World:
     def mark(self, by: Person, request_id: str | None, *meaning: object) -> RequestMark:
         """The mark of a request with this meaning; a new request id unless one is given."""
         request_id = request_id or f"request-{next(self.numbers)}"
-        return RequestMark(self.tenant, by.ref, request_id, hashlib.sha256(repr(meaning).encode()).digest())
+        return RequestMark(self.tenant, by.ref, request_id, hashlib.sha256(repr(meaning).encode()).digest(), TRACE_ID)
 
     # --- one call each -----------------------------------------------------------------------------------------------
 
@@ -366,7 +369,7 @@ class World:
         """CommitValidated, by the holder; `presented` are fields that differ from what the capability binds."""
         presentation = replace(issued.presentation, **presented)
         deadline = soon(within_s)
-        request = CommitRequest(issued.capability.statement, presentation, deadline)
+        request = CommitRequest(issued.capability.statement, presentation, deadline, _TRACEPARENT)
         return await self.authority.do.commit((by or issued.holder).calls(), request)
 
     async def commit_batch(

@@ -20,9 +20,11 @@ from authority.decision_receipt where tenant = $1 and digest = $2
 select holder, state, receipt_id from authority.capability where tenant = $1 and capability_id = $2
 
 -- name: lock_capability
--- What is to be revoked, locked.
-select state, receipt_id, revoke_time
-from authority.capability where tenant = $1 and capability_id = $2
+-- What is to be revoked, locked, and what it belongs to.
+select c.state, c.receipt_id, c.revoke_time,
+  (select q.correlation_id from authority.proposal q
+   where q.tenant = c.tenant and q.proposal_id = c.proposal_id and q.revision = c.revision) as correlation_id
+from authority.capability c where c.tenant = $1 and c.capability_id = $2
 for update
 
 -- name: revoke_capability

@@ -92,6 +92,9 @@ where (r.memory_namespace, r.content_digest) between ($2, $3) and ($2, $3)
 order by r.memory_namespace, r.content_digest, r.record_id
 limit 1
 
+-- name: correlation_of_revision
+select correlation_id from authority.proposal where tenant = $1 and proposal_id = $2 and revision = $3
+
 -- name: insert_validation
 insert into authority.validation_receipt (
   tenant, digest, validation_id, proposal_id, revision, memory_namespace, validator_profile, validator_profile_version,

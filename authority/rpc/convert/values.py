@@ -115,11 +115,12 @@ def revision(number: int, path: str) -> int:
     return number
 
 
-def principal(message: Message, field: str) -> PrincipalRef:
+def principal(message: Message, field: str, prefix: str = "") -> PrincipalRef:
     """The principal in the field, which must be set."""
-    require(message, field)
+    require(message, field, prefix)
     ref: types_pb2.PrincipalRef = getattr(message, field)
-    return PrincipalRef(identifier(ref.namespace, f"{field}.namespace"), identifier(ref.id, f"{field}.id"))
+    path = prefix + field
+    return PrincipalRef(identifier(ref.namespace, f"{path}.namespace"), identifier(ref.id, f"{path}.id"))
 
 
 def page(

@@ -15,7 +15,7 @@ from authority.rpc.interceptors.wrapping import (
     Interceptor,
     MaybeHandler,
     behaviour_of,
-    stream_handler,
+    stream_like,
     unary_handler,
 )
 from authority.rpc.methods import PACKAGE
@@ -52,7 +52,7 @@ class Answers(Interceptor):
             if isinstance(answered, Refusal):
                 await _abort(context, answered)
 
-        return stream_handler(answer)
+        return stream_like(handler, answer)
 
 
 async def _serialized(work: Awaitable[object], serialize: Callable[[object], bytes]) -> bytes:

@@ -12,7 +12,7 @@ from authority.rpc.interceptors.wrapping import (
     Handler,
     Interceptor,
     behaviour_of,
-    stream_handler,
+    stream_like,
     unary_handler,
 )
 from authority.rpc.refused import Refused
@@ -36,7 +36,7 @@ class Deadlines(Interceptor):
 
     def wrap_stream(self, handler: Handler, method: str) -> Handler:  # noqa: ARG002 - as above
         """A handler that ends by the cap unless the limit is put off. Refusal: DEPENDENCY_UNAVAILABLE."""
-        return stream_handler(self._bounded(behaviour_of(handler)))
+        return stream_like(handler, self._bounded(behaviour_of(handler)))
 
     def _bounded(self, behaviour: Behaviour) -> Behaviour:
         async def bound(request: object, context: Context) -> object:

@@ -15,7 +15,7 @@ from grpc import aio
 
 from authority.rpc.current_call import Context, known_caller, known_refusal, sent_trace
 from authority.rpc.errors import TABLE
-from authority.rpc.interceptors.wrapping import Handler, Interceptor, behaviour_of, stream_handler, unary_handler
+from authority.rpc.interceptors.wrapping import Handler, Interceptor, behaviour_of, stream_like, unary_handler
 from authority.rpc.methods import METHODS, OPEN_SERVICES
 from authority.telemetry import metrics, spans
 from authority.telemetry.names import (
@@ -73,7 +73,7 @@ class Observing(Interceptor):
             with _told_of(method, context):
                 await behaviour(items, context)
 
-        return stream_handler(observe)
+        return stream_like(handler, observe)
 
 
 class _Told:

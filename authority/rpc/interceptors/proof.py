@@ -10,7 +10,15 @@ from authority.domain.invocation import Call
 from authority.domain.refusal import Refusal
 from authority.rpc.current_call import Context, set_caller, set_traceparent, traceparent_of
 from authority.rpc.interceptors.reading import read_strictly
-from authority.rpc.interceptors.wrapping import Handler, Interceptor, behaviour_of, stream_handler, unary_handler
+from authority.rpc.interceptors.wrapping import (
+    Behaviour,
+    Handler,
+    Interceptor,
+    behaviour_of,
+    stream_handler,
+    unary_handler,
+    watch_handler,
+)
 from authority.rpc.methods import MethodKind, kind_of
 from authority.rpc.refused import value_or_refuse
 
@@ -33,6 +41,9 @@ class Proofs(Interceptor):
 
     def wrap(self, handler: Handler, method: str) -> Handler:
         """A handler of raw request bytes."""
+        return unary_handler(self._prove_request(handler, method), None, handler.response_serializer)
+
+    def _prove_request(self, handler: Handler, method: str) -> Behaviour:
         deserialize, behaviour = handler.request_deserializer, behaviour_of(handler)
         assert deserialize is not None
 
@@ -41,10 +52,15 @@ class Proofs(Interceptor):
                 set_caller(await self._caller(method, raw, context))
             return await behaviour(read_strictly(deserialize, raw), context)
 
-        return unary_handler(prove, None, handler.response_serializer)
+        return prove
 
     def wrap_stream(self, handler: Handler, method: str) -> Handler:
-        """A handler whose caller is known before it runs: a check among the items would let it write before."""
+        """A handler whose caller is known before it runs: a check among the items would let it write before.
+
+        A stream with one request is proven as a call is, over the bytes of that.
+        """
+        if not handler.request_streaming:
+            return watch_handler(self._prove_request(handler, method), None)
         behaviour = behaviour_of(handler)
 
         async def prove(items: object, context: Context) -> None:
@@ -56,8 +72,7 @@ class Proofs(Interceptor):
     async def _caller(self, method: str, raw: bytes, context: Context) -> Caller:
         set_traceparent(traceparent_of(context))
         kind, digest = kind_of(method), sha256(raw).digest()
-        is_read, opens_stream = kind is MethodKind.READ, kind is MethodKind.STREAM
-        call = Call(self.audience, method, digest, is_read=is_read, opens_stream=opens_stream)
+        call = Call(self.audience, method, digest, is_read=kind is MethodKind.READ, opens_stream=kind.opens_stream)
         return value_or_refuse(await self.authenticate(_proofs(context), call))
 
 

@@ -1,4 +1,4 @@
-"""Wraps the handlers of RPCs: of unary ones, and of those that stream both ways. This contract has no others.
+"""Wraps the handlers of RPCs: of unary ones, and of streams, whose answers or whose requests too are many.
 
 The streams of the standard services (health watching, reflection) pass untouched: they reach no use case.
 """
@@ -14,7 +14,8 @@ from authority.rpc.current_call import Context
 from authority.rpc.methods import OPEN_SERVICES
 
 Behaviour: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
-"""What a handler does. A stream's takes items from its context and gives outcomes to it, and answers with nothing."""
+"""What a handler does. A stream's gives its answers to its context, takes items from it unless it has one request, and
+answers with nothing."""
 # Quoted, for these classes take type arguments in their stubs only.
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 MaybeHandler: TypeAlias = "grpc.RpcMethodHandler[Any, Any] | None"
@@ -46,12 +47,15 @@ class Interceptor(aio.ServerInterceptor):
 
     @abstractmethod
     def wrap_stream(self, handler: Handler, method: str) -> Handler:
-        """A handler around this one of an RPC that streams both ways."""
+        """A handler around this one of an RPC that streams."""
 
 
 def behaviour_of(handler: Handler) -> Behaviour:
-    """The coroutine function of a handler. Every servicer here is asynchronous, and no RPC streams one way only."""
-    behaviour: Any = handler.stream_stream if handler.request_streaming else handler.unary_unary
+    """The coroutine function of a handler. Every servicer here is asynchronous, and no RPC streams requests alone."""
+    if handler.response_streaming:
+        behaviour: Any = handler.stream_stream if handler.request_streaming else handler.unary_stream
+    else:
+        behaviour = handler.unary_unary
     assert behaviour is not None
     return behaviour  # type: ignore[no-any-return] # the stubs know synchronous servicers only
 
@@ -72,3 +76,15 @@ def unary_handler(
 def stream_handler(behaviour: Behaviour) -> Handler:
     """A handler that reads bytes from its context and writes bytes to it."""
     return grpc.stream_stream_rpc_method_handler(behaviour)
+
+
+def watch_handler(behaviour: Behaviour, request_deserializer: Callable[[bytes], Any] | None) -> Handler:
+    """A handler that is given one request and writes bytes to its context."""
+    return grpc.unary_stream_rpc_method_handler(behaviour, request_deserializer=request_deserializer)
+
+
+def stream_like(handler: Handler, behaviour: Behaviour) -> Handler:
+    """A handler that streams the same ways as the other."""
+    if handler.request_streaming:
+        return stream_handler(behaviour)
+    return watch_handler(behaviour, handler.request_deserializer)

@@ -15,6 +15,7 @@ from authority.rpc.open_streams import Later
 from authority.rpc.server import RpcServer, ServerOptions
 from authority.rpc.use_cases import UseCases
 from authority.usecases.commit_stream import CommitItem
+from capability_authority.client.rpcs import Rpc
 from capability_authority.v1.capability_service_pb2 import (
     CommitOutcome,
     StreamCommitValidatedRequest,
@@ -106,6 +107,29 @@ class Stream:
         except aio.AioRpcError as error:
             return Failure(error)
         raise AssertionError(f"the stream did not fail: {answer}")
+
+
+class Watching:
+    """A watch as its caller sees it: one request goes in, and messages come out."""
+
+    def __init__(self, channel: aio.Channel, rpc: Rpc, request: bytes = b"", **options: Any) -> None:
+        options.setdefault("metadata", PROOF)
+        method: aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(rpc.path)
+        self.call = method(request, **options)
+        self._response_class: Any = rpc.response_class
+
+    async def message(self) -> Any:
+        """The next message; None when the watch has ended well."""
+        answer = await self.call.read()
+        return self._response_class.FromString(answer) if isinstance(answer, bytes) else None
+
+    async def fails(self) -> "Failure":
+        """Why the watch ends, when nothing more comes before. One that does not fail is an error."""
+        try:
+            answer = await self.message()
+        except aio.AioRpcError as error:
+            return Failure(error)
+        raise AssertionError(f"the watch did not fail: {answer}")
 
 
 @dataclass(frozen=True, slots=True)

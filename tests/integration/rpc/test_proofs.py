@@ -49,10 +49,10 @@ async def test_every_rpc_authenticates_before_it_reads(method: str) -> None:
         failure = await service.fail(method, b"\xff", metadata=((PROOF_ENTRY, b"p1"),))
 
     # Then the caller is unauthenticated, for that row stands above MALFORMED, and the call was told as it came.
-    # The proof of a stream is over no bytes: its items come later.
+    # The proof of a stream of requests is over no bytes: its items come later.
     kind = METHODS[method]
-    is_read, opens_stream = kind is MethodKind.READ, kind is MethodKind.STREAM
-    digest = sha256(b"" if opens_stream else b"\xff").digest()
+    is_read, opens_stream = kind is MethodKind.READ, kind.opens_stream
+    digest = sha256(b"" if kind is MethodKind.STREAM else b"\xff").digest()
     assert failure.reason == "CALLER_UNAUTHENTICATED"
     assert gate.asked == [([b"p1"], Call(AUDIENCE, method, digest, is_read=is_read, opens_stream=opens_stream))]
 

@@ -5,6 +5,7 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from authority.rpc.methods import METHODS, PACKAGE, MethodKind, kind_of
 from capability_authority.v1 import (
+    audit_service_pb2,
     capability_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
@@ -13,7 +14,13 @@ from capability_authority.v1 import (
 
 CONTRACT: dict[str, MethodDescriptor] = {
     f"/{service.full_name}/{method.name}": method
-    for file in (capability_service_pb2, memory_service_pb2, policy_service_pb2, proposal_service_pb2)
+    for file in (
+        audit_service_pb2,
+        capability_service_pb2,
+        memory_service_pb2,
+        policy_service_pb2,
+        proposal_service_pb2,
+    )
     for service in file.DESCRIPTOR.services_by_name.values()
     for method in service.methods
 }
@@ -26,10 +33,10 @@ def test_every_rpc_of_the_contract_has_its_line_and_no_other() -> None:
 
 @pytest.mark.parametrize("method", CONTRACT)
 def test_reads_are_what_the_semantics_name(method: str) -> None:
-    # Semantics §2: Verify*, Get*, List*, …; Stream* are streams; GetKeySet needs no proof; all else mutates.
+    # Semantics §2: Verify*, Get*, List*, …; Watch* and Stream* are streams; GetKeySet needs no proof; all else mutates.
     name = method.rpartition("/")[2]
     prefixes = dict.fromkeys(("Verify", "Get", "List", "Recall", "Export"), MethodKind.READ)
-    prefixes["Stream"] = MethodKind.STREAM
+    prefixes |= {"Stream": MethodKind.STREAM, "Watch": MethodKind.WATCH}
     kinds = [kind for prefix, kind in prefixes.items() if name.startswith(prefix)] or [MethodKind.MUTATION]
 
     assert kind_of(method) is (MethodKind.OPEN if name == "GetKeySet" else kinds[0])
@@ -45,10 +52,11 @@ def test_every_mutation_can_be_retried(method: str) -> None:
     assert "request_id" in items or "presentation" in items, "its request id, or a commit's idempotency key"
 
 
-def test_every_rpc_is_unary_or_streams_both_ways_as_the_interceptors_expect() -> None:
+def test_every_rpc_streams_as_its_kind_says_and_the_interceptors_expect() -> None:
     for name, method in CONTRACT.items():
-        is_stream = kind_of(name) is MethodKind.STREAM
-        assert (method.client_streaming, method.server_streaming) == (is_stream, is_stream), name
+        kind = kind_of(name)
+        streams = (kind is MethodKind.STREAM, kind.opens_stream)
+        assert (method.client_streaming, method.server_streaming) == streams, name
 
 
 def test_standard_services_need_no_proof() -> None:

@@ -3,6 +3,7 @@
 `CapabilityAuthority` is where to begin; `errors` draws the tree of exceptions.
 """
 
+from capability_authority.client.audit_values import AuditEvent, AuditNews
 from capability_authority.client.authority import CapabilityAuthority
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.channel import PlaintextRefused, TlsRoots
@@ -75,6 +76,8 @@ from capability_authority.client.values import (
 __all__ = [
     "AlreadyCommitted",
     "ApprovalRequired",
+    "AuditEvent",
+    "AuditNews",
     "AuthorityError",
     "BindingMismatch",
     "BudgetExhausted",

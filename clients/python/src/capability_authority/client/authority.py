@@ -7,6 +7,7 @@ from capability_authority.client.channel import TlsRoots
 from capability_authority.client.credentials import Credentials
 from capability_authority.client.proofs import Prover
 from capability_authority.client.retries import RetryPolicy
+from capability_authority.client.verbs.audit import AuditVerbs
 from capability_authority.client.verbs.capabilities import CapabilityVerbs
 from capability_authority.client.verbs.commits import CommitVerbs
 from capability_authority.client.verbs.exports import ExportVerbs
@@ -23,7 +24,7 @@ DEFAULT_RETRIES: Final = RetryPolicy()
 
 
 class CapabilityAuthority(
-    ProposalVerbs, PolicyVerbs, IssuingVerbs, CapabilityVerbs, CommitVerbs, MemoryVerbs, ExportVerbs
+    ProposalVerbs, PolicyVerbs, IssuingVerbs, CapabilityVerbs, CommitVerbs, MemoryVerbs, ExportVerbs, AuditVerbs
 ):
     """An async client of one authority, as one principal.
 

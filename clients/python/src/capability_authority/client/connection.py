@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from types import TracebackType
 from typing import Final, Self, TypeVar, Unpack
 from uuid import uuid4
@@ -23,6 +23,7 @@ from capability_authority.client.rpcs import Rpc, rpc_named, rpc_of
 from capability_authority.client.statuses import KeyedCall, failure_of
 from capability_authority.client.streams import StreamedItems, StreamSettings
 from capability_authority.client.tracing import trace_entries
+from capability_authority.client.watches import watched
 from capability_authority.offline import PROOF_METADATA_KEY
 from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, GetKeySetResponse
 
@@ -157,6 +158,23 @@ class Connection:
 
         settings = StreamSettings(window=window, seconds=seconds, policy=self._retries)
         return StreamedItems(KeyedCall(rpc), sized(), connect, settings)
+
+    def _watch(
+        self,
+        request: Message,
+        response_class: type[M],
+        take_in: Callable[[M], None],
+        **options: Unpack[CallOptions],
+    ) -> AsyncGenerator[M, None]:
+        """What a watch tells, over as many streams as it takes; `take_in` moves the request on after each message."""
+        entries: list[tuple[str, str | bytes]] = [*trace_entries(options.get("traceparent"))]
+        known = rpc_of(type(request))
+
+        def connect(data: bytes) -> "aio.UnaryStreamCall[bytes, bytes]":
+            method: aio.UnaryStreamMultiCallable[bytes, bytes] = self._open_channel().unary_stream(known.path)
+            return method(data, metadata=[*entries, (PROOF_METADATA_KEY, self._prover.prove(known.path, data))])
+
+        return watched(KeyedCall(known), request, response_class, connect, take_in, self._retries)
 
     async def _attempt(
         self, call: KeyedCall, data: bytes, entries: tuple[tuple[str, str], ...], seconds: float

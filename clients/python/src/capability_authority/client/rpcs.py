@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from capability_authority.v1 import (
+    audit_service_pb2,
     capability_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
@@ -18,9 +19,15 @@ from capability_authority.v1 import (
 
 __all__ = ["RPCS", "Rpc", "UnknownRpc", "rpc_named", "rpc_of"]
 
-_SERVICE_FILES: Final = (capability_service_pb2, memory_service_pb2, policy_service_pb2, proposal_service_pb2)
+_SERVICE_FILES: Final = (
+    audit_service_pb2,
+    capability_service_pb2,
+    memory_service_pb2,
+    policy_service_pb2,
+    proposal_service_pb2,
+)
 _WITHOUT_PROOF: Final = frozenset({"GetKeySet"})
-_READ_PREFIXES: Final = ("Verify", "Get", "List", "Recall", "Export")
+_READ_PREFIXES: Final = ("Verify", "Get", "List", "Recall", "Export", "Watch")
 
 
 class UnknownRpc(LookupError):
@@ -36,7 +43,7 @@ class Rpc:
     request_class: type[Message]
     response_class: type[Message]
     is_stream: bool = False
-    """Whether requests and responses stream both ways; every other RPC is unary."""
+    """Whether its responses, or its requests too, are a stream; every other RPC is unary."""
 
     @property
     def name(self) -> str:
@@ -59,7 +66,7 @@ def _all_rpcs() -> Iterator[Rpc]:
         for service in file.DESCRIPTOR.services_by_name.values():
             for method in service.methods:
                 request, response = GetMessageClass(method.input_type), GetMessageClass(method.output_type)
-                yield Rpc(f"/{service.full_name}/{method.name}", request, response, method.client_streaming)
+                yield Rpc(f"/{service.full_name}/{method.name}", request, response, method.server_streaming)
 
 
 RPCS: Final[Mapping[str, Rpc]] = MappingProxyType({rpc.name: rpc for rpc in _all_rpcs()})

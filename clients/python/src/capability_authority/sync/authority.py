@@ -107,6 +107,9 @@ class CapabilityAuthority(Delegate):
     citations = iterating(Async.citations)
     export = waiting(Async.export)
 
+    list_audit_events = iterating(Async.list_audit_events)
+    watch_audit_events = iterating(Async.watch_audit_events)
+
     def commit_stream(
         self,
         commits: AsyncIterable[CommitItem] | Iterable[CommitItem],

@@ -89,6 +89,6 @@ def iterating(
 
     # What `help` shows.
     told = signature(verb)
-    yielded = GenericAlias(Iteration, get_args(told.return_annotation))
+    yielded = GenericAlias(Iteration, get_args(told.return_annotation)[:1])
     iterate.__signature__ = told.replace(return_annotation=yielded)  # type: ignore[attr-defined]
     return iterate

@@ -1,0 +1,26 @@
+"""Asks again, while a stream runs, whether its caller is still who it was (semantics §2)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from authority.domain.identity import Caller
+from authority.domain.reasons import Reason
+from authority.domain.refusal import Refusal
+from authority.usecases.ports import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Recheck:
+    """Reads key and principal of the caller anew, and judges them by the rule that opened the stream."""
+
+    registry: Registry
+    caller: Caller
+    rule: Callable[[Caller], Refusal | None] = lambda _: None
+
+    async def __call__(self) -> Refusal | None:
+        """CALLER_UNAUTHENTICATED once the key or the principal is revoked; else what the rule says now."""
+        caller = self.caller
+        key = await self.registry.active_key(caller.tenant, caller.ref, caller.key_id)
+        if key is None:
+            return Refusal(Reason.CALLER_UNAUTHENTICATED)
+        return self.rule(replace(caller, principal=key.principal))
