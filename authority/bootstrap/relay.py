@@ -3,12 +3,15 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
+from authority.bootstrap.repeating import repeating
 from authority.bootstrap.system import TimeOrderedIds
 from authority.config import Settings
+from authority.domain.event import OutboxLag
 from authority.domain.references import SECOND
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.outbox import PostgresOutbox
@@ -16,6 +19,9 @@ from authority.postgres.relay_wake import OutboxListener
 from authority.redis.connection import connect
 from authority.redis.stream_consumer import StreamConsumer
 from authority.redis.stream_sink import RedisStreamSink, StreamSettings
+from authority.telemetry import metrics
+from authority.telemetry.metrics import Reading, read_from
+from authority.telemetry.names import DELIVERIES, OUTBOX_AGE, OUTBOX_PARKED, OUTBOX_PENDING
 from authority.usecases.relay import Relay, RelaySettings
 
 _log = structlog.get_logger(__name__)
@@ -27,6 +33,8 @@ _PART_OF_LEASE: Final = 1 / 3
 _END_WITHIN_S: Final = 8.0
 """Longer than publishing takes; what is in hand then is delivered again when its lease has ended."""
 _AGAIN_AFTER_S: Final = 5.0
+_LAG_EVERY_S: Final = 5.0
+"""How old the lag may be that metrics show."""
 
 
 @contextlib.asynccontextmanager
@@ -49,7 +57,56 @@ async def open_relay(settings: Settings) -> AsyncIterator[Relay]:
         relay = Relay(outbox, sink, TimeOrderedIds(), _settings(settings))
         listening = asyncio.create_task(OutboxListener(url, relay.wake).run())
         stack.push_async_callback(_cancelled, listening)
+        await stack.enter_async_context(_seen(relay))
         yield relay
+
+
+@dataclass(slots=True)
+class _Lag:
+    """How far delivery is behind, as it was asked last; None while the database does not say."""
+
+    relay: Relay
+    known: OutboxLag | None = None
+
+    async def ask(self) -> None:
+        try:
+            async with asyncio.timeout(_LAG_EVERY_S):
+                self.known = await self.relay.outbox.lag()
+        except Exception as error:  # noqa: BLE001 - a number less is no reason to fail
+            self.known = None
+            _log.debug("the outbox's lag is not known", error=type(error).__name__)
+
+    def pending(self) -> list[Reading]:
+        return [(self.known.pending, ())] if self.known else []
+
+    def parked(self) -> list[Reading]:
+        return [(self.known.parked, ())] if self.known else []
+
+    def age(self) -> list[Reading]:
+        return [((self.known.oldest_age_ms or 0) / SECOND, ())] if self.known else []
+
+    def deliveries(self) -> list[Reading]:
+        tally = self.relay.tally
+        counts = {"delivered": tally.delivered, "refused": tally.refused, "parked": tally.parked, "lost": tally.lost}
+        return [(count, (outcome,)) for outcome, count in counts.items()]
+
+
+@contextlib.asynccontextmanager
+async def _seen(relay: Relay) -> AsyncIterator[None]:
+    """Shows the lag and what was done while the block lasts, if anybody listens to metrics."""
+    if not metrics.are_heard():
+        yield
+        return
+    lag = _Lag(relay)
+    with (
+        read_from(OUTBOX_PENDING, lag.pending),
+        read_from(OUTBOX_PARKED, lag.parked),
+        read_from(OUTBOX_AGE, lag.age),
+        read_from(DELIVERIES, lag.deliveries),
+    ):
+        await lag.ask()
+        async with repeating(lag.ask, _LAG_EVERY_S):
+            yield
 
 
 @contextlib.asynccontextmanager

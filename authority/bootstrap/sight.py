@@ -79,7 +79,7 @@ class Gauges:
             BUILD: self._build,
             CONNECTIONS: self._connections,
             CONNECTIONS_MOST: lambda: [(most, (power.value,)) for power, most in self.most_connections.items()],
-            REDIS_AVAILABLE: lambda: [(self.link.health.available, ())],
+            REDIS_AVAILABLE: lambda: [(int(self.link.health.available), ())],
             REDIS_FAILURES: lambda: [(self.link.health.failures, ())],
             REDIS_UNANSWERED: lambda: [(self.link.health.unanswered, ())],
             KEYS: self._keys,

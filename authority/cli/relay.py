@@ -12,6 +12,7 @@ import uvloop
 
 from authority.bootstrap.faults import naming
 from authority.bootstrap.relay import open_relay
+from authority.bootstrap.sight import seen
 from authority.cli.endpoint import find_endpoint
 from authority.cli.failures import REFUSED, Refused
 from authority.cli.logs import log_as
@@ -46,7 +47,9 @@ def relay(
     """
     settings = _settings(data)
     log_as(settings)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with seen(settings) as metrics_url, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        if metrics_url:
+            note(f"metrics at {metrics_url}")
         tally, left = runner.run(_drain(settings) if once else _deliver(settings))
     if as_json:
         emit(_facts(tally, left), in_one_line=True)

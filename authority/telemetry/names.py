@@ -17,6 +17,7 @@ class SpanKind(Enum):
     SERVER = "SERVER"
     INTERNAL = "INTERNAL"
     CLIENT = "CLIENT"
+    PRODUCER = "PRODUCER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,8 @@ CAPABILITY: Final = Attribute("authority.capability_id", "the capability that wa
 DATABASE: Final = Attribute("db.system.name", "`postgresql` or `redis`")
 ENDED_BY: Final = Attribute("authority.ended_by", "the class of the exception that left it, never its text")
 ERROR_KIND: Final = Attribute("error.type", "of a span that is an error: the status code, or the class of the fault")
+EVENT: Final = Attribute("authority.event_id", "the outbox event: the same however often it is delivered")
+EVENT_TYPE: Final = Attribute("authority.event_type", "for example `memory.committed.v1`")
 
 ATTRIBUTES: Final = (
     RPC_SYSTEM,
@@ -104,6 +107,8 @@ ATTRIBUTES: Final = (
     DATABASE,
     ENDED_BY,
     ERROR_KIND,
+    EVENT,
+    EVENT_TYPE,
 )
 
 # --- spans -----------------------------------------------------------------------------------------------------------
@@ -123,8 +128,14 @@ GATHERED_CALL: Final = Span(
 )
 DATABASE_CALL: Final = Span("postgresql {}", SpanKind.CLIENT, "a function, a transaction or a statement of PostgreSQL")
 REDIS_ASK: Final = Span("redis {}", SpanKind.CLIENT, "a command whose reply is waited for, with its wait for its turn")
+PUBLISH: Final = Span("publish {}", SpanKind.PRODUCER, "an event on its way to the sink, in the trace of its commit")
+DELIVERY: Final = Span(
+    "deliver events",
+    SpanKind.CLIENT,
+    "one batch at the sink: in the trace of its first event, and linked with the publishing of all",
+)
 
-SPANS: Final = (RPC, USE_CASE, STREAM_ITEM, GATHER_WAIT, GATHERED_CALL, DATABASE_CALL, REDIS_ASK)
+SPANS: Final = (RPC, USE_CASE, STREAM_ITEM, GATHER_WAIT, GATHERED_CALL, DATABASE_CALL, REDIS_ASK, PUBLISH, DELIVERY)
 
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
@@ -208,6 +219,24 @@ LEASES: Final = Metric(
     "Leases by what was told to Redis: `act` is taken, or settled: given back, or found settled",
     ("act",),
 )
+OUTBOX_PENDING: Final = Metric(
+    "authority.outbox.pending",
+    _GAUGE,
+    "Events that are not delivered yet; told by relays alone, so that its absence says that none runs",
+)
+OUTBOX_AGE: Final = Metric(
+    "authority.outbox.age", _GAUGE, "How long the oldest of them has waited; 0 when none waits", unit="s"
+)
+OUTBOX_PARKED: Final = Metric(
+    "authority.outbox.parked", _GAUGE, "Events that were given up, and hold back those of their record"
+)
+DELIVERIES: Final = Metric(
+    "authority.outbox.deliveries",
+    _COUNTER,
+    "Events by what became of them: `outcome` is delivered, refused by the sink, parked, or lost: claimed by another"
+    " relay before they were marked, and so perhaps delivered twice",
+    ("outcome",),
+)
 KEYS: Final = Metric(
     "authority.keys", _GAUGE, "Issuer keys by purpose and state, as this process knows them", ("purpose", "state")
 )
@@ -243,6 +272,10 @@ METRICS: Final = (
     REDIS_FAILURES,
     REDIS_UNANSWERED,
     LEASES,
+    OUTBOX_PENDING,
+    OUTBOX_AGE,
+    OUTBOX_PARKED,
+    DELIVERIES,
     KEYS,
     KEY_AGE,
     CLOCK_DIFFERENCE,

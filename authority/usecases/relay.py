@@ -16,6 +16,9 @@ import structlog
 
 from authority.domain.event import OutboxEvent
 from authority.domain.references import DAY, MINUTE, SECOND
+from authority.telemetry import spans
+from authority.telemetry.names import DELIVERY, EVENT, EVENT_TYPE, PUBLISH, RECORD
+from authority.telemetry.spans import OpenSpan
 from authority.usecases.ports import Contention, DependencyUnavailable, Identifiers
 from authority.usecases.relay_ports import NotTaken, Outbox, Refused, Sink, SinkAway, Taken
 
@@ -142,7 +145,7 @@ class Relay:
 
     async def _deliver(self, token: str, events: Sequence[OutboxEvent]) -> None:
         try:
-            answers = await self.sink.publish(events)
+            answers = await self._publish(events)
         except SinkAway:
             # Should this fail as well, the lease does it.
             with contextlib.suppress(DependencyUnavailable, Contention):
@@ -160,6 +163,22 @@ class Relay:
         if len(marked) < len(taken):
             _log.warning("events delivered after their claim had ended", events=len(taken) - len(marked))
         await self._refuse(token, refused)
+
+    async def _publish(self, events: Sequence[OutboxEvent]) -> list[Taken | NotTaken]:
+        """Gives them to the sink, each told of in the trace of the call that it comes from."""
+        with contextlib.ExitStack() as stack:
+            told = [stack.enter_context(_told_of(event)) for event in events]
+            try:
+                with spans.carrying(DELIVERY, told):
+                    answers = await self.sink.publish(events)
+            except SinkAway:
+                for span in told:
+                    span.fail(SinkAway.__name__)
+                raise
+            for span, answer in zip(told, answers, strict=True):
+                if isinstance(answer, NotTaken):
+                    span.fail(NotTaken.__name__)
+        return answers
 
     async def _refuse(self, token: str, refused: Sequence[Refused]) -> None:
         given_up = [one for one in refused if one.event.attempts + 1 >= self.settings.attempts]
@@ -206,3 +225,11 @@ class Relay:
         while not self._stopping and (left := end - asyncio.get_running_loop().time()) > 0:
             self._called.clear()
             await self._wait_or_called(int(left * SECOND) + 1)
+
+
+def _told_of(event: OutboxEvent) -> OpenSpan:
+    span = spans.continuing(PUBLISH.of(event.type), event.traceparent)
+    span.set(EVENT, event.event_id)
+    span.set(EVENT_TYPE, event.type)
+    span.set(RECORD, event.subject)
+    return span

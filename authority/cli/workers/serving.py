@@ -6,7 +6,7 @@ import dataclasses
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from authority.bootstrap.connections import connections_missing, shared_out
 from authority.bootstrap.embedded import furnish
 from authority.bootstrap.faults import naming
 from authority.bootstrap.relay import relaying
+from authority.bootstrap.sight import seen
 from authority.cli.endpoint import endpoint_of, published
 from authority.cli.failures import Misused
 from authority.cli.serving import Announce, Tell, asked_to_stop, settle_in
@@ -29,6 +30,8 @@ _log = structlog.get_logger(__name__)
 
 _OWN_METRICS: Final = "127.0.0.1:0"
 """Where a worker shows its metrics: to its parent, who knows the port."""
+_PARENT: Final = "parent"
+"""What the parent, which may relay, is called among its workers."""
 _TERMINAL: Final = "/dev/tty"
 
 
@@ -62,26 +65,43 @@ async def _serve(
             async with crew_of(each) as crew:
                 if not await _started(crew, stop):
                     return
-                # One relay is enough, and the parent outlives every worker.
-                async with relaying(settings) if data else contextlib.nullcontext():
-                    with _metrics_shown(settings, crew) as url:
-                        endpoint = dataclasses.replace(endpoint, metrics=url)
-                        with published(data, endpoint) if data else contextlib.nullcontext():
-                            announce(endpoint, crew.pids)
-                            await _keep_going(crew, stop, replace)
+                async with _beside_workers(settings, each, crew, relays=data is not None) as url:
+                    endpoint = dataclasses.replace(endpoint, metrics=url)
+                    with published(data, endpoint) if data else contextlib.nullcontext():
+                        announce(endpoint, crew.pids)
+                        await _keep_going(crew, stop, replace)
+
+
+@contextlib.asynccontextmanager
+async def _beside_workers(settings: Settings, each: Settings, crew: Crew, *, relays: bool) -> AsyncIterator[str]:
+    """What the parent does itself: it shows the metrics of all, and answers with their URL, and it may relay.
+
+    One relay is enough, and the parent outlives every worker.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        own_url = stack.enter_context(seen(each)) if relays else ""
+        if relays:
+            await stack.enter_async_context(relaying(settings))
+        yield stack.enter_context(_metrics_shown(settings, crew, own_url))
 
 
 @contextlib.contextmanager
-def _metrics_shown(settings: Settings, crew: Crew) -> Iterator[str]:
-    """Shows those of all workers at the one address that is set, and answers with its URL. Raises SettingsError."""
+def _metrics_shown(settings: Settings, crew: Crew, own_url: str) -> Iterator[str]:
+    """Shows those of all workers, and the parent's, at the one address that is set, and answers with its URL.
+
+    Raises SettingsError.
+    """
     if settings.metrics_listen is None:
         yield ""
         return
     from authority.telemetry.together import served_together  # noqa: PLC0415 - only where it is used
 
+    def urls() -> dict[str, str]:
+        return crew.metrics_urls | ({_PARENT: own_url} if own_url else {})
+
     with contextlib.ExitStack() as stack:
         try:
-            url = stack.enter_context(served_together(settings.metrics_listen, lambda: crew.metrics_urls))
+            url = stack.enter_context(served_together(settings.metrics_listen, urls))
         except CannotExport as error:
             raise SettingsError(str(error)) from None
         yield url
