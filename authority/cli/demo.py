@@ -19,6 +19,7 @@ from authority.cli.arguments import AsJson
 from authority.cli.child import served
 from authority.cli.connecting import credentials_file
 from authority.cli.demo_exchange import Firm, run_exchange
+from authority.cli.demo_kill import demo_kill
 from authority.cli.demo_report import Report, Result
 from authority.cli.demo_tenants import KINDS
 from authority.cli.endpoint import find_endpoint
@@ -48,6 +49,9 @@ def demo(
         typer.Option(metavar="DIR", help="An empty or new folder to use and keep, instead of a temporary one."),
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the temporary folder, to look into.")] = False,
+    kill: Annotated[
+        bool, typer.Option("--kill", help="Instead, kill the service in the middle of a commit, twice, and ask again.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Run the main job on some sixty proposals of three firms, on an authority of its own that is thrown away.
@@ -55,7 +59,14 @@ def demo(
     Each is proposed, validated, decided by policy, approved where policy asks for it, issued, committed, committed
     again, its receipt verified offline and its record read back; some must be refused, each for its own reason. The
     exit code is 0 only if every one came out exactly as it expects.
+
+    With --kill, SIGKILL ends the service while the database is inside a commit. Once the database goes on alone, once
+    it loses what it had begun; both times a new process is asked again with the same key. The exit code is 0 only if
+    then there is exactly one record, receipt, event and consumed capability, and every retry gets the same receipt.
     """
+    if kill:
+        with stopped_by_sigterm(_TERMINATED), _folder(data, keep=keep) as folder:
+            return demo_kill(folder, as_json=as_json)
     begun = time.monotonic()
     with stopped_by_sigterm(_TERMINATED), _folder(data, keep=keep) as folder:
         note("… starting an authority with its own PostgreSQL and Valkey")

@@ -4,13 +4,14 @@ import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 from authority.cli.connecting import credentials_file
-from capability_authority.client import CapabilityAuthority, IssuedCapability, Proposal, RetryPolicy
+from capability_authority.client import CapabilityAuthority, IssuedCapability, Proposal
 
-MEMORY_NAMESPACE = "clients/rules"
-TENANT = "harbour-books"
-"""The firm whose memory is written, in one of its memory namespaces."""
+FIRMS: Final = MappingProxyType({"harbour-books": "clients/rules", "lantern-software": "engineering/facts"})
+"""Firms of the demo by name, each with the memory namespace that is written."""
 
 _CONTENT = {"lesson": "The bakery on Quay Street pays within 14 days."}
 _EVIDENCE = (f"sha256:{'1f' * 32}", f"sha256:{'2e' * 32}")
@@ -31,13 +32,13 @@ class Ready:
 
 
 @contextlib.asynccontextmanager
-async def ready(data: Path, retries: RetryPolicy) -> AsyncIterator[Ready]:
+async def ready(data: Path, firm: str = "harbour-books") -> AsyncIterator[Ready]:
     """What the firm's person proposes, validated, allowed and issued to its service. Raises AuthorityError."""
-    user = CapabilityAuthority.connect(credentials=credentials_file(data, TENANT, "user"))
-    service = CapabilityAuthority.connect(credentials=credentials_file(data, TENANT, "service"), retries=retries)
+    user = CapabilityAuthority.connect(credentials=credentials_file(data, firm, "user"))
+    service = CapabilityAuthority.connect(credentials=credentials_file(data, firm, "service"))
     async with user, service:
         proposal = await user.propose(
-            memory_namespace=MEMORY_NAMESPACE,
+            memory_namespace=FIRMS[firm],
             memory_type="durable_fact",
             content=_CONTENT,
             source_refs=["thread:inbox/2231#message-4"],

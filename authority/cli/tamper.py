@@ -23,7 +23,7 @@ from authority.cli.tables import table
 from authority.domain.statement import Statement
 from authority.signing.statement_forms import find_statement
 from authority.signing.tampering import NotACapability, Tampered, signed, tampered, terms_of
-from capability_authority.client import AuthorityError, CapabilityAuthority, RetryPolicy
+from capability_authority.client import AuthorityError, CapabilityAuthority
 
 _TERMINATED: Final = 143
 
@@ -106,7 +106,7 @@ def _on_a_served_one(statement: Statement, caller: Caller) -> Trial:
 
 def _on_a_fresh_one() -> Trial:
     async def run(folder: Path) -> Trial:
-        async with ready(folder, RetryPolicy()) as made:
+        async with ready(folder) as made:
             statement = find_statement(made.capability.statement.SerializeToString())
             present = committing(made)
             tried = await _tried(statement, present)
