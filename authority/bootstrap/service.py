@@ -54,6 +54,7 @@ from authority.usecases.cite import ListCitations, RegisterCitation
 from authority.usecases.commit import Commit
 from authority.usecases.commit_batch import CommitBatch
 from authority.usecases.commit_stream import OpenCommitStream
+from authority.usecases.correct_record import CorrectRecord
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
@@ -273,6 +274,7 @@ def _use_cases(
     capabilities = gatherers.capabilities
     record_revocations = PostgresRecordRevocations(databases.issue, settings.issuer, gatherers.relay)
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
+    create = CreateProposal(admit, reader, proposing, clock, identifiers)
     issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here)
     return UseCases(
         authenticate=Authenticate(reader, registry, clock),
@@ -287,7 +289,7 @@ def _use_cases(
         get_receipt=GetReceipt(admit, reader, signer, receipts, clock),
         list_receipts=ListReceipts(admit, receipts, pages),
         get_key_set=GetKeySet(ring, here),
-        create_proposal=CreateProposal(admit, reader, proposing, clock, identifiers),
+        create_proposal=create,
         get_proposal=GetProposal(admit, reading),
         list_proposals=ListProposals(admit, reading, pages),
         validate_proposal=ValidateProposal(admit, reader, signer, proposing, validations, clock, identifiers, here),
@@ -295,11 +297,12 @@ def _use_cases(
         evaluate_policy=EvaluatePolicy(admit, signer, decisions, CedarPolicyEngine(), clock, identifiers, here),
         get_record=GetRecord(admit, records, clock),
         list_records=ListRecords(admit, records, pages, clock),
-        revoke_record=RevokeRecord(admit, record_revocations, clock),
+        revoke_record=RevokeRecord(admit, record_revocations, clock, revisions),
         register_citation=RegisterCitation(admit, reader, receipts, citations, clock, identifiers),
         export_record=ExportRecord(admit, reader, signer, PostgresHistories(databases.read), clock),
         list_citations=ListCitations(admit, citations, pages),
         recall=RecallRecords(admit, PostgresRecall(databases.read), revisions, pages, clock),
+        correct_record=CorrectRecord(create, proposing, records, clock),
         list_audit_events=ListAuditEvents(admit, audit_log, pages),
         open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, Notices(audit_log.changed), clock),
     )

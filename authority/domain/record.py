@@ -55,6 +55,8 @@ class MemoryRecord:
     create_time: Instant
     costs: tuple[Cost, ...]
     correlation_id: str
+    supersedes_record_id: str
+    """Of the record that this one corrected; empty when it corrected none."""
 
 
 def is_visible(record: MemoryRecord, reader: PrincipalRef, now: Instant) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from uuid import uuid4
 
 from authority.domain.audit import AuditEvent
 from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
@@ -10,7 +11,7 @@ from authority.domain.reasons import Reason
 from authority.domain.record import MemoryRecord
 from authority.domain.refusal import Refusal, highest
 from authority.domain.statement import Statement
-from authority.inprocess.events import tell
+from authority.inprocess.events import Occasion, tell
 from authority.inprocess.judgement import is_revoked, live_refusals
 from authority.inprocess.tables import KeptReceipt, KeptRecord, Tables
 from authority.usecases.ports import Clock
@@ -49,29 +50,11 @@ class InProcessCommitter:
         decision = tables.decisions[tenant, terms.decision_receipt_digest]
         record = _record(plan, proposal)
         tables.records[tenant, plan.record_id] = KeptRecord(record, decision.receipt.sequence)
-        tell(
-            tables,
-            record,
-            "memory.committed.v1",
-            event_id=plan.event_id,
-            source=terms.issuer,
-            traceparent=plan.traceparent,
-            now=plan.planned_time,
-        )
-        tables.tell(
-            AuditEvent(
-                tenant=tenant,
-                kind="memory.commit",
-                actor=plan.claim.holder,
-                subject=plan.record_id,
-                previous_state="issued",
-                next_state="consumed",
-                time=plan.planned_time,
-                costs=record.costs,
-                correlation_id=terms.correlation_id,
-                trace_id=plan.traceparent.partition("-")[2].partition("-")[0],
-            )
-        )
+        occasion = Occasion(plan.event_id, terms.issuer, plan.traceparent, plan.planned_time)
+        tell(tables, record, "memory.committed.v1", 1, occasion)
+        tables.tell(_audited(plan, record, "memory.commit", "issued", "consumed"))
+        if record.supersedes_record_id:
+            self._supersede(plan, record)
         capability = tables.capabilities[tenant, terms.capability_id]
         tables.capabilities[tenant, terms.capability_id] = replace(capability, state="consumed")
         head = tables.heads[tenant, terms.proposal_id]
@@ -80,6 +63,17 @@ class InProcessCommitter:
         )
         return Committed(stored, replayed=False)
 
+    def _supersede(self, plan: CommitPlan, correction: MemoryRecord) -> None:
+        key = (correction.tenant, correction.supersedes_record_id)
+        kept = self.tables.records[key]
+        self.tables.records[key] = replace(kept, superseded_by=correction.record_id, supersede_time=plan.planned_time)
+        more = {"supersededBy": correction.record_id}
+        source = plan.capability.terms.issuer
+        occasion = Occasion(str(uuid4()), source, plan.traceparent, plan.planned_time, more)
+        tell(self.tables, kept.record, "memory.corrected.v1", 2, occasion)
+        told = _audited(plan, kept.record, "memory.correct", "live", "superseded")
+        self.tables.tell(replace(told, costs=()))
+
     def _keep_receipt(self, plan: CommitPlan, receipt: Statement) -> StoredReceipt:
         stored = StoredReceipt(plan.receipt_id, plan.record_id, receipt, plan.claim.fingerprint)
         terms = plan.capability.terms
@@ -87,6 +81,21 @@ class InProcessCommitter:
             stored, plan.claim, terms.capability_id, terms.proposal_id, terms.memory_namespace
         )
         return stored
+
+
+def _audited(plan: CommitPlan, record: MemoryRecord, kind: str, previous_state: str, next_state: str) -> AuditEvent:
+    return AuditEvent(
+        tenant=record.tenant,
+        kind=kind,
+        actor=plan.claim.holder,
+        subject=record.record_id,
+        previous_state=previous_state,
+        next_state=next_state,
+        time=plan.planned_time,
+        costs=record.costs,
+        correlation_id=record.correlation_id,
+        trace_id=plan.traceparent.partition("-")[2].partition("-")[0],
+    )
 
 
 def _record(plan: CommitPlan, proposal: StoredProposal) -> MemoryRecord:
@@ -114,4 +123,5 @@ def _record(plan: CommitPlan, proposal: StoredProposal) -> MemoryRecord:
         create_time=plan.planned_time,
         costs=revision.costs,
         correlation_id=plan.capability.terms.correlation_id,
+        supersedes_record_id=revision.supersedes_record_id,
     )

@@ -1,6 +1,7 @@
 """What the outbox says of a record, in the words of the database's `memory_event`."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -11,20 +12,20 @@ from authority.inprocess.tables import Event, Tables
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def tell(  # the columns of an event that do not follow from the record
-    tables: Tables,
-    record: MemoryRecord,
-    kind: str,
-    *,
-    event_id: str,
-    source: str,
-    traceparent: str,
-    now: Instant,
-    more: Mapping[str, object] | None = None,
-) -> None:
-    """Writes the record's next event. `more` is what this type of event says beside the rest."""
-    tables.versions[record.tenant, record.record_id] += 1
-    sequence = tables.versions[record.tenant, record.record_id]
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What an event says that does not follow from its record. `source` names the authority."""
+
+    event_id: str
+    source: str
+    traceparent: str
+    time: Instant
+    more: Mapping[str, object] = field(default_factory=dict)
+    """What this type of event says beside the rest."""
+
+
+def tell(tables: Tables, record: MemoryRecord, kind: str, sequence: int, occasion: Occasion) -> None:
+    """Writes an event of the record, which is its first, its second, and so on."""
     data = {
         "tenant": str(record.tenant),
         "memoryNamespace": record.memory_namespace,
@@ -40,24 +41,24 @@ def tell(  # the columns of an event that do not follow from the record
     }
     payload = {
         "specversion": "1.0",
-        "id": event_id,
-        "source": source,
+        "id": occasion.event_id,
+        "source": occasion.source,
         "type": kind,
         "subject": record.record_id,
-        "time": _rfc3339(now),
+        "time": _rfc3339(occasion.time),
         "datacontenttype": "application/json",
-        "data": {**data, **(more or {})},
+        "data": {**data, **occasion.more},
     }
     tables.events.append(
         Event(
             record.tenant,
-            event_id,
+            occasion.event_id,
             kind,
             record.record_id,
             sequence=sequence,
             payload=payload,
-            traceparent=traceparent,
-            create_time=now,
+            traceparent=occasion.traceparent,
+            create_time=occasion.time,
         )
     )
 

@@ -25,9 +25,9 @@ class InProcessHistories:
             receipt=self.tables.receipts[tenant, kept.record.receipt_id].stored,
             revoke_time=withdrawal.time if withdrawal else None,
             revoke_note=withdrawal.note if withdrawal else "",
-            superseded_by="",
-            supersede_time=None,
-            supersedes="",
+            superseded_by=kept.superseded_by,
+            supersede_time=kept.supersede_time,
+            supersedes=kept.record.supersedes_record_id,
         )
 
     async def trail(self, tenant: TenantRef, receipt: CommitReceipt, most: int) -> AuditTrail:

@@ -41,6 +41,7 @@ def live_refusals(tables: Tables, plan: CommitPlan, now: Instant) -> Iterator[Re
     yield from _judge_times(facts, now)
     yield _judge_withdrawals(tables, terms, facts)
     yield from _judge_revision(terms, facts)
+    yield _judge_superseded(tables, terms, facts)
     yield _judge_approval(tables, terms, now)
     if facts.head and facts.head.receipt_id:
         yield Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": facts.head.receipt_id})
@@ -143,6 +144,18 @@ def _judge_revision(terms: CommitCapability, facts: _Facts) -> Iterator[Refusal]
         yield Refusal(Reason.NOT_VALIDATED)
     if facts.validation and facts.validation.receipt.outcome is ValidationOutcome.FAIL:
         yield Refusal(Reason.NOT_VALIDATED)
+
+
+def _judge_superseded(tables: Tables, terms: CommitCapability, facts: _Facts) -> Refusal | None:
+    """What is corrected is still there to be: nobody withdrew it, and no other correction was committed."""
+    if facts.head is None or facts.head.receipt_id or not facts.head.supersedes_record_id:
+        return None
+    kept = tables.records.get((terms.tenant, facts.head.supersedes_record_id))
+    if kept is None or kept.record.memory_namespace != terms.memory_namespace:
+        return Refusal(Reason.NOT_FOUND)
+    if tables.withdrawal_of(kept):
+        return Refusal(Reason.REVOKED)
+    return Refusal(Reason.NOT_VALIDATED) if kept.superseded_by else None
 
 
 def _judge_approval(tables: Tables, terms: CommitCapability, now: Instant) -> Refusal | None:

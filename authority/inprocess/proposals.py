@@ -30,17 +30,14 @@ class InProcessProposals:
 
     async def create(self, mark: RequestMark, proposal: StoredProposal) -> StoredProposal | Refusal:
         """Keeps the revision when it follows the head's current one."""
-        made = self.tables.answered(mark, tuple)
-        if isinstance(made, Refusal):
-            return made
-        if made:
-            kept = self.tables.proposal(mark.tenant, *made)
-            assert kept
-            return kept
+        if earlier := await self.made_by(mark):
+            return earlier
         if refusal := self._judge_place(proposal):
             return refusal
         revision = proposal.revision
-        self.tables.heads[revision.tenant, revision.proposal_id] = Head(revision.revision, ProposalState.PROPOSED)
+        self.tables.heads[revision.tenant, revision.proposal_id] = Head(
+            revision.revision, ProposalState.PROPOSED, supersedes_record_id=revision.supersedes_record_id
+        )
         self.tables.revisions[revision.tenant, revision.proposal_id, revision.revision] = proposal
         self.tables.tell(
             AuditEvent(
@@ -58,6 +55,15 @@ class InProcessProposals:
         )
         self.tables.answer(mark, (revision.proposal_id, revision.revision))
         return proposal
+
+    async def made_by(self, mark: RequestMark) -> StoredProposal | Refusal | None:
+        """What this request kept when it came before, else None."""
+        made = self.tables.answered(mark, tuple)
+        if made is None or isinstance(made, Refusal):
+            return made
+        kept = self.tables.proposal(mark.tenant, *made)
+        assert kept
+        return kept
 
     async def newest_validation(self, tenant: TenantRef, proposal_id: str, revision: int) -> Statement | None:
         """The newest validation receipt of the revision."""

@@ -9,7 +9,7 @@ from authority.domain.record import RecordParties
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.revocation import Revoked, RevokedKind
-from authority.inprocess.events import tell
+from authority.inprocess.events import Occasion, tell
 from authority.inprocess.tables import KeptRecord, Tables
 from authority.usecases.ports import RequestMark, RevokedRecord
 
@@ -62,16 +62,8 @@ class InProcessRecordRevocations:
             named = other.record.record_id == record.record_id
             self.tables.withdraw(_fact(other, now), sequence if named else None)
             self.tables.tell(_event(mark, other, now))
-            tell(
-                self.tables,
-                other.record,
-                "memory.revoked.v1",
-                event_id=str(uuid4()),
-                source=self.source,
-                traceparent=traceparent,
-                now=now,
-                more={"revocationSequence": sequence},
-            )
+            occasion = Occasion(str(uuid4()), self.source, traceparent, now, {"revocationSequence": sequence})
+            tell(self.tables, other.record, "memory.revoked.v1", 3 if other.superseded_by else 2, occasion)
         return RevokedRecord(now, sequence, replayed=False)
 
 
@@ -94,7 +86,7 @@ def _event(mark: RequestMark, kept: KeptRecord, now: Instant) -> AuditEvent:
         kind="memory.revoke",
         actor=mark.principal,
         subject=record.record_id,
-        previous_state="live",
+        previous_state="superseded" if kept.superseded_by else "live",
         next_state="revoked",
         time=now,
         correlation_id=record.correlation_id,

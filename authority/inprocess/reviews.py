@@ -22,10 +22,12 @@ class InProcessValidations:
 
     tables: Tables
 
-    async def duplicate_of(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> str | None:
-        """The living record that holds exactly this content."""
+    async def duplicate_of(
+        self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, corrects: str = ""
+    ) -> str | None:
+        """The living record that holds exactly this content, other than the one that is to be corrected."""
         wanted = (memory_namespace, content_digest)
-        living = self.tables.living_records(tenant)
+        living = (it for it in self.tables.living_records(tenant) if it.record_id != corrects)
         return next((it.record_id for it in living if (it.memory_namespace, it.content_digest) == wanted), None)
 
     async def keep(

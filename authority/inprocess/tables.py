@@ -50,6 +50,7 @@ class Head:
     revision: int
     state: ProposalState
     receipt_id: str | None = None
+    supersedes_record_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,12 @@ class KeptReceipt:
 
 @dataclass(frozen=True, slots=True)
 class KeptRecord:
-    """A record and the sequence of the decision that allowed it."""
+    """A record, the sequence of the decision that allowed it, and the record that corrected it and when, if one did."""
 
     record: MemoryRecord
     decision_sequence: int
+    superseded_by: str = ""
+    supersede_time: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +142,6 @@ class Tables:
     tombstones: dict[tuple[TenantRef, str, bytes], tuple[Tombstone, ...]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     citations: dict[str, Citation] = field(default_factory=dict)
-    versions: Counter[tuple[TenantRef, str]] = field(default_factory=Counter)
-    """How many events each record has had; delivered ones are forgotten."""
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
     audit: list[AuditEvent] = field(default_factory=list)
     revocations: dict[int, Revoked] = field(default_factory=dict)
@@ -251,7 +252,7 @@ class Tables:
         return next((it for it in self.tombstones.get(content, ()) if it.sequence > sequence), None)
 
     def living_records(self, tenant: TenantRef) -> Iterator[MemoryRecord]:
-        """The tenant's records, in the order of their ids, that were not withdrawn."""
+        """The tenant's records, in the order of their ids, that were neither withdrawn nor superseded."""
         for (of_tenant, _), kept in sorted(self.records.items(), key=lambda item: item[0][1]):
-            if of_tenant == tenant and not self.withdrawal_of(kept):
+            if of_tenant == tenant and not kept.superseded_by and not self.withdrawal_of(kept):
                 yield kept.record

@@ -14,7 +14,7 @@ from authority.domain.search_text import SearchText, search_text
 from authority.domain.statement import Statement
 from authority.postgres import audit, rows
 from authority.postgres.connections import Connection, Database, Refused
-from authority.postgres.requests import claim_request
+from authority.postgres.requests import claim_request, find_request
 from authority.postgres.sql import query
 from authority.usecases.ports import RequestMark
 
@@ -88,6 +88,15 @@ class PostgresProposals:
 
         return await self.database.attempt(mark.tenant, work)
 
+    async def made_by(self, mark: RequestMark) -> StoredProposal | Refusal | None:
+        """What this request kept when it came before, else None."""
+
+        async def work(connection: Connection) -> StoredProposal | None:
+            earlier = await find_request(connection, mark)
+            return await _answer_again(connection, mark.tenant, earlier) if earlier else None
+
+        return await self.database.attempt(mark.tenant, work)
+
 
 async def read_proposal(
     connection: Connection, tenant: TenantRef, proposal_id: str, revision: int
@@ -109,7 +118,8 @@ async def _advance(connection: Connection, proposal: StoredProposal) -> None:
     revision = proposal.revision
     key = (str(revision.tenant), revision.proposal_id)
     if revision.revision == 1:
-        if await connection.fetchval(query("insert_proposal_head"), *key) is None:
+        corrects = revision.supersedes_record_id or None
+        if await connection.fetchval(query("insert_proposal_head"), *key, corrects) is None:
             raise Refused(Refusal(Reason.CONTENTION))
         return
     head = await connection.fetchrow(query("lock_proposal_head"), *key)

@@ -27,10 +27,14 @@ class PostgresValidations:
     database: Database
     statements: Statements
 
-    async def duplicate_of(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> str | None:
-        """The living record that holds exactly this content."""
+    async def duplicate_of(
+        self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, corrects: str = ""
+    ) -> str | None:
+        """The living record that holds exactly this content, other than the one that is to be corrected."""
         async with self.database.transaction(tenant, read_only=True) as connection:
-            found = await connection.fetchval(query("duplicate_record"), str(tenant), memory_namespace, content_digest)
+            found = await connection.fetchval(
+                query("duplicate_record"), str(tenant), memory_namespace, content_digest, corrects or None
+            )
         return str(found) if found else None
 
     async def keep(

@@ -162,6 +162,7 @@ def memory_record(row: Row) -> MemoryRecord:
         create_time=row["create_time"],
         costs=costs(row["costs"]),
         correlation_id=row["correlation_id"],
+        supersedes_record_id=str(row["supersedes_record_id"] or ""),
     )
 
 

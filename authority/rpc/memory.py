@@ -3,6 +3,7 @@
 
 from authority.rpc.convert import citations, exports, recall, values
 from authority.rpc.convert import memory as convert
+from authority.rpc.convert.proposals import proposal_message
 from authority.rpc.current_call import Context, current_caller, traceparent_of
 from authority.rpc.refused import value_or_refuse
 from authority.rpc.use_cases import UseCases
@@ -61,3 +62,10 @@ class MemoryServicer(MemoryServiceServicer):
         record_id, form = values.uuid(request.record_id, "record_id"), exports.form_of(request.form, "form")
         found = await self._use_cases.export_record(current_caller(), record_id, form)
         return exports.export_response(value_or_refuse(found))
+
+    async def CorrectRecord(self, request: pb.CorrectRecordRequest, context: Context) -> pb.CorrectRecordResponse:
+        """Opens a proposal whose commit supersedes a record."""
+        caller = current_caller()
+        asked = convert.correction(caller, request)
+        kept = value_or_refuse(await self._use_cases.correct_record(caller, asked))
+        return pb.CorrectRecordResponse(proposal=proposal_message(kept))

@@ -54,6 +54,7 @@ METHODS: dict[str, MethodKind] = {
     _MEMORY + "ExportRecord": MethodKind.READ,
     _MEMORY + "RegisterCitation": MethodKind.MUTATION,
     _MEMORY + "ListCitations": MethodKind.READ,
+    _MEMORY + "CorrectRecord": MethodKind.MUTATION,
     _AUDIT + "ListAuditEvents": MethodKind.READ,
     _AUDIT + "WatchAuditEvents": MethodKind.WATCH,
 }

@@ -19,6 +19,7 @@ from authority.domain.statement import Statement
 from authority.usecases.cite import CitationRequest
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.commit_stream import CommitItem
+from authority.usecases.correct_record import Correction
 from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
@@ -30,7 +31,6 @@ from authority.usecases.ports import (
     RecordedApproval,
     RecordedValidation,
     RevokedCapability,
-    RevokedRecord,
 )
 from authority.usecases.read_audit import AuditWatch
 from authority.usecases.read_key_set import PublishedKeySet
@@ -38,7 +38,7 @@ from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
 from authority.usecases.recall_records import RecallRequest
 from authority.usecases.revoke_capability import RevocationRequest
-from authority.usecases.revoke_record import RecordRevocation
+from authority.usecases.revoke_record import RecordRevocation, RevocationAnswer
 from authority.usecases.validate_proposal import ValidationRequest
 from authority.usecases.verify_capability import CapabilityVerdict
 
@@ -77,11 +77,12 @@ class UseCases:
 
     get_record: Callable[[Caller, str], Awaitable[MemoryRecord | Refusal]]
     list_records: Callable[[Caller, str, PageRequest], Awaitable[Page[MemoryRecord] | Refusal]]
-    revoke_record: Callable[[Caller, RecordRevocation], Awaitable[RevokedRecord | Refusal]]
+    revoke_record: Callable[[Caller, RecordRevocation], Awaitable[RevocationAnswer | Refusal]]
     recall: Callable[[Caller, RecallRequest], Awaitable[Page[RecallHit] | Refusal]]
     register_citation: Callable[[Caller, CitationRequest], Awaitable[Citation | Refusal]]
     export_record: Callable[[Caller, str, ExportForm], Awaitable[RecordExport | Refusal]]
     list_citations: Callable[[Caller, Cited, PageRequest], Awaitable[Page[Citation] | Refusal]]
+    correct_record: Callable[[Caller, Correction], Awaitable[StoredProposal | Refusal]]
 
     list_audit_events: "ListEvents"
     open_audit_watch: "OpenWatch"

@@ -43,6 +43,8 @@ class ProposalRequest:
     record_expire_time: Instant | None
     correlation_id: str
     costs: tuple[Cost, ...]
+    supersedes_record_id: str = ""
+    """Of the visible record of the memory namespace that it corrects. A next revision corrects what the first did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,16 @@ class CreateProposal:
         Refusals: MALFORMED, NOT_ALLOWED, NOT_FOUND (memory namespace, or a proposal that is not the caller's),
         IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
         """
-        if problem := await self.statements.content_problem(request.content, request.media_type):
+        return await self.judge(caller, request.content, request.media_type) or await self.keep(caller, request)
+
+    async def judge(self, caller: Caller, content: bytes, media_type: str) -> Refusal | None:
+        """What stands above everything that has to be looked up: MALFORMED content, and NOT_ALLOWED."""
+        if problem := await self.statements.content_problem(content, media_type):
             return malformed("content", problem)
-        if refusal := await self.admit(caller) or require(caller, Right.PROPOSE):
-            return refusal
+        return await self.admit(caller) or require(caller, Right.PROPOSE)
+
+    async def keep(self, caller: Caller, request: ProposalRequest) -> StoredProposal | Refusal:
+        """The kept revision of a request that was judged."""
         namespace = await self.proposals.namespace(caller.tenant, request.memory_namespace)
         if namespace is None:
             return Refusal(Reason.NOT_FOUND, {"field": "memory_namespace"})
@@ -95,7 +103,12 @@ class CreateProposal:
             return Refusal(Reason.NOT_FOUND, {"field": "proposal_id"})
         if current.revision.memory_namespace != request.memory_namespace:
             return malformed("memory_namespace", "a revision stays in its proposal's memory namespace")
-        return replace(first, proposal_id=request.proposal_id, revision=current.revision.revision + 1)
+        return replace(
+            first,
+            proposal_id=request.proposal_id,
+            revision=current.revision.revision + 1,
+            supersedes_record_id=current.revision.supersedes_record_id,
+        )
 
     def _revision(self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace) -> ProposalRevision:
         kind = caller.principal.kind
@@ -121,6 +134,6 @@ class CreateProposal:
             record_expire_time=request.record_expire_time,
             correlation_id=request.correlation_id,
             costs=request.costs,
-            supersedes_record_id="",
+            supersedes_record_id=request.supersedes_record_id,
             create_time=self.clock.now(),
         )

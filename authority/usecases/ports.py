@@ -259,6 +259,10 @@ class Proposals(Protocol):
         """
         ...
 
+    async def made_by(self, mark: RequestMark) -> StoredProposal | Refusal | None:
+        """What this request kept when it came before, else None; IDEMPOTENCY_CONFLICT when its id was another's."""
+        ...
+
     async def newest_validation(self, tenant: TenantRef, proposal_id: str, revision: int) -> Statement | None:
         """The newest validation receipt of the revision."""
         ...
@@ -288,8 +292,13 @@ class RecordedValidation:
 class Validations(Protocol):
     """Keeps what validators said."""
 
-    async def duplicate_of(self, tenant: TenantRef, memory_namespace: str, content_digest: bytes) -> str | None:
-        """The visible record of the memory namespace that holds exactly this content already."""
+    async def duplicate_of(
+        self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, corrects: str = ""
+    ) -> str | None:
+        """The living record of the memory namespace that holds exactly this content already.
+
+        The one that is to be corrected, when given, is none: a correction may say the same of another time.
+        """
         ...
 
     async def keep(

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
+from authority.domain.freshness import Freshness
 from authority.domain.identity import Caller
 from authority.domain.reasons import Reason
 from authority.domain.record import may_revoke_record
 from authority.domain.refusal import Refusal
 from authority.usecases.admit import Admit
-from authority.usecases.ports import Clock, RecordRevocations, RequestMark, RevokedRecord
+from authority.usecases.ports import Clock, RecordRevocations, RequestMark, RevisionTokens, RevokedRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +22,23 @@ class RecordRevocation:
 
 
 @dataclass(frozen=True, slots=True)
+class RevocationAnswer:
+    """When a record was revoked first, and a token for recalls that must know of it."""
+
+    revoked: RevokedRecord
+    revision_token: str
+
+
+@dataclass(frozen=True, slots=True)
 class RevokeRecord:
     """Once it has answered, nobody reads the record, and nothing that was decided before brings its content back."""
 
     admit: Admit
     revocations: RecordRevocations
     clock: Clock
+    revisions: RevisionTokens
 
-    async def __call__(self, caller: Caller, request: RecordRevocation) -> RevokedRecord | Refusal:
+    async def __call__(self, caller: Caller, request: RecordRevocation) -> RevocationAnswer | Refusal:
         """When it was revoked first.
 
         Refusals: NOT_FOUND for what is absent or none of the caller's business, which sound alike (case G02);
@@ -41,6 +51,10 @@ class RevokeRecord:
         parties = await self.revocations.parties_of(caller.tenant, request.record_id)
         if parties is None or not may_revoke_record(caller, parties):
             return Refusal(Reason.NOT_FOUND)
-        return await self.revocations.revoke_record(
+        revoked = await self.revocations.revoke_record(
             request.mark, request.record_id, request.note, request.traceparent, self.clock.now()
         )
+        if isinstance(revoked, Refusal):
+            return revoked
+        token = self.revisions.seal(caller.tenant, Freshness(tombstone_sequence=revoked.sequence))
+        return RevocationAnswer(revoked, token)

@@ -83,6 +83,7 @@ async def test_c13_the_record_says_what_the_proposal_said_byte_for_byte(world: W
         create_time=world.now(),
         costs=revision.costs,
         correlation_id="run-1",
+        supersedes_record_id="",
     )
 
 

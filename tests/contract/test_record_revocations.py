@@ -4,14 +4,17 @@ import asyncio
 
 import pytest
 
+from authority.domain.freshness import Freshness
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.proposal import Visibility
 from authority.domain.reasons import Reason
 from authority.domain.record import RecordParties
 from authority.domain.references import DAY, HOUR, SECOND, after
 from authority.domain.refusal import Refusal
+from authority.signing.revision_tokens import SealedRevisionTokens
 from authority.usecases.paging import PageRequest
 from authority.usecases.ports import RevokedRecord
+from authority.usecases.revoke_record import RecordRevocation
 from tests.world.world import NAMESPACE, PERMIT_ALL, Person, World, all_are, must, reason_of
 
 NOT_FOUND = Refusal(Reason.NOT_FOUND)
@@ -61,6 +64,17 @@ async def test_g05_a_page_that_was_begun_before_goes_on_without_it(world: World)
     must(await world.revoke_record(ids[1]))
     rest = must(await world.authority.do.list_records(world.user.calls(), NAMESPACE, PageRequest(1, first.next_token)))
     assert ([it.record_id for it in rest.items], rest.next_token) == (ids[2:], "")
+
+
+async def test_the_answer_has_a_token_for_recalls_that_must_know_of_it(world: World) -> None:
+    # given a record that is revoked twice, then both tokens stand for the one tombstone
+    record_id = await recorded(world)
+    marks = [world.mark(world.user, None, record_id) for _ in range(2)]
+    for mark in marks:
+        request = RecordRevocation(mark, record_id, "", "")
+        answer = must(await world.authority.do.revoke_record(world.user.calls(), request))
+        stands_for = SealedRevisionTokens(bytes(32)).open(world.tenant, answer.revision_token)
+        assert stands_for == Freshness(tombstone_sequence=answer.revoked.sequence)
 
 
 async def test_every_record_of_the_memory_namespace_with_this_content_goes_and_no_other(world: World) -> None:

@@ -23,6 +23,7 @@ from authority.usecases.cite import ListCitations, RegisterCitation
 from authority.usecases.commit import Commit
 from authority.usecases.commit_batch import CommitBatch
 from authority.usecases.commit_stream import OpenCommitStream
+from authority.usecases.correct_record import CorrectRecord
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
@@ -80,6 +81,7 @@ class UseCases:
     register_citation: RegisterCitation
     list_citations: ListCitations
     export_record: ExportRecord
+    correct_record: CorrectRecord
     list_audit_events: ListAuditEvents
     open_audit_watch: OpenAuditWatch
 
@@ -126,8 +128,9 @@ class Authority:
         pages, revisions = Pages(SealedPageTokens(bytes(32)), clock), SealedRevisionTokens(bytes(32))
         commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE, revisions)
         issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE)
+        create = CreateProposal(admit, reader, store.proposals, clock, ids)
         use_cases = UseCases(
-            create_proposal=CreateProposal(admit, reader, store.proposals, clock, ids),
+            create_proposal=create,
             validate_proposal=ValidateProposal(
                 admit, reader, signer, store.proposals, store.validations, clock, ids, HERE
             ),
@@ -146,11 +149,12 @@ class Authority:
             list_receipts=ListReceipts(admit, store.receipts, pages),
             get_record=GetRecord(admit, store.records, clock),
             list_records=ListRecords(admit, store.records, pages, clock),
-            revoke_record=RevokeRecord(admit, store.record_revocations, clock),
+            revoke_record=RevokeRecord(admit, store.record_revocations, clock, revisions),
             register_citation=RegisterCitation(admit, reader, store.receipts, store.citations, clock, ids),
             export_record=ExportRecord(admit, reader, signer, store.histories, clock),
             list_citations=ListCitations(admit, store.citations, pages),
             recall=RecallRecords(admit, store.recall, revisions, pages, clock),
+            correct_record=CorrectRecord(create, store.proposals, store.records, clock),
             list_audit_events=ListAuditEvents(admit, store.audit_log, pages),
             open_audit_watch=OpenAuditWatch(
                 store.registry,

@@ -26,6 +26,7 @@ from authority.policy.bundle import bundle_version, default_bundle
 from authority.usecases.administer import CommitCounts, NewMemoryNamespace, NewPrincipal
 from authority.usecases.cite import CitationRequest
 from authority.usecases.commit import CommitAnswer, CommitRequest
+from authority.usecases.correct_record import Correction
 from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
@@ -411,7 +412,8 @@ class World:
         """RevokeRecord, by the user."""
         by = by or self.user
         mark = self.mark(by, request_id, "revoke record", record_id, note)
-        return await self.authority.do.revoke_record(by.calls(), RecordRevocation(mark, record_id, note, ""))
+        answer = await self.authority.do.revoke_record(by.calls(), RecordRevocation(mark, record_id, note, ""))
+        return answer if isinstance(answer, Refusal) else answer.revoked
 
     async def cite(
         self, record_id: str, ref: str, *, by: Person | None = None, kind: str = "answer", request_id: str | None = None
@@ -420,6 +422,32 @@ class World:
         by, terms = by or self.agent, (record_id, kind, ref)
         request = CitationRequest(self.mark(by, request_id, "cite", terms), *terms)
         return await self.authority.do.register_citation(by.calls(), request)
+
+    async def correct(
+        self, record_id: str, content: bytes | None = None, **said: Unpack[Said]
+    ) -> StoredProposal | Refusal:
+        """CorrectRecord, by the user with some fact of its own unless told otherwise."""
+        by = said.get("by", self.user)
+        content = f"fact {next(self.numbers)}".encode() if content is None else content
+        meaning = sorted((name, value) for name, value in said.items() if name not in {"by", "request_id"})
+        request = Correction(
+            mark=self.mark(by, said.get("request_id"), "correct", record_id, content, meaning),
+            record_id=record_id,
+            memory_type=said.get("memory_type"),
+            content=content,
+            media_type=said.get("media_type", "text/plain"),
+            source_refs=said.get("source_refs", ("thread:1",)),
+            subject_refs=said.get("subject_refs", ("client:7",)),
+            evidence_digests=said.get("evidence_digests", ()),
+            validator_profile=said.get("validator_profile", ""),
+            visibility=said.get("visibility"),
+            valid_from_time=said.get("valid_from_time"),
+            valid_until_time=said.get("valid_until_time"),
+            record_expire_time=said.get("record_expire_time"),
+            correlation_id=said.get("correlation_id", ""),
+            costs=said.get("costs", ()),
+        )
+        return await self.authority.do.correct_record(by.calls(), request)
 
     # --- however many calls it takes ----------------------------------------------------------------------------------
 

@@ -14,8 +14,8 @@
 -- analysed would be read by any of them. Which plans are in a result is asked by `in`, which is hashed.
 --
 -- In the judgement (2 and 3): a asked plan, own the receipt under its key, h proposal head, q proposal revision,
--- c capability, v validation receipt, d decision receipt, n memory namespace, hk holder key, k issuer key,
--- y approval, z a later decision on it.
+-- c capability, v validation receipt, d decision receipt, s the record that a correction is to supersede, n memory
+-- namespace, hk holder key, k issuer key, y approval, z a later decision on it.
 --
 -- Its owner makes it: whoever migrates may take that role on and has none of its rights otherwise, so that nobody but a
 -- superuser could give the function away or replace it later. This file is one transaction.
@@ -40,10 +40,14 @@ declare
   open_tenants text[] := '{}';
   head_locked boolean[];
   capability_locked boolean[];
+  corrected_tenants text[];
+  corrected_records uuid[];
+  corrected_locked text[];
   outcomes text[];
   reasons text[];
   terms text[];
   receipts uuid[];
+  corrects uuid[];
   won boolean[];
 begin
   -- Without either of the two nothing could be judged, so nothing would be refused.
@@ -65,14 +69,17 @@ begin
   with wanted as materialized (
     select distinct p.tenant, p.proposal_id from unnest(plans) p where p.tenant = any (open_tenants) order by 1, 2),
   locked as materialized (
-    select l.tenant, l.proposal_id from wanted w
+    select l.* from wanted w
     cross join lateral (
-      select h.tenant, h.proposal_id from proposal_head h
+      select h.tenant, h.proposal_id, h.supersedes_record_id from proposal_head h
       where h.tenant = w.tenant and h.proposal_id = w.proposal_id
       for update skip locked) l)
-  select array_agg(
-    (p.tenant, p.proposal_id) in (select l.tenant, l.proposal_id from locked l) order by p.ordinality)
-  into head_locked
+  select
+    array_agg((p.tenant, p.proposal_id) in (select l.tenant, l.proposal_id from locked l) order by p.ordinality),
+    (select array_agg(l.tenant order by l.proposal_id) from locked l where l.supersedes_record_id is not null),
+    (select array_agg(l.supersedes_record_id order by l.proposal_id) from locked l
+      where l.supersedes_record_id is not null)
+  into head_locked, corrected_tenants, corrected_records
   from unnest(plans) with ordinality p;
 
   with wanted as materialized (
@@ -89,6 +96,20 @@ begin
   into capability_locked
   from unnest(plans) with ordinality p;
 
+  -- Few commits correct anything. Whoever opens another correction refers to the record, and waits for nobody here.
+  if corrected_records is not null then
+    with wanted as materialized (
+      select distinct w.tenant, w.record_id from unnest(corrected_tenants, corrected_records) w(tenant, record_id)
+      order by 1, 2)
+    select array_agg(l.tenant || ' ' || l.record_id)
+    into corrected_locked
+    from wanted w
+    cross join lateral (
+      select r.tenant, r.record_id from memory_record r
+      where r.tenant = w.tenant and r.record_id between w.record_id and w.record_id
+      order by r.record_id limit 1 for no key update skip locked) l;
+  end if;
+
   -- 2. Replay and conflict for every plan, locked or not.
   -- 3. Carried and live refusals for the rest, of which the highest in the error table answers.
   with asked as materialized (select p.* from unnest(plans) with ordinality p),
@@ -101,7 +122,10 @@ begin
         when exists (select 1 from issuer_key k where k.key_id = a.receipt_key and k.state = 'revoked') then 'stale'
         when h.proposal_id is not null and not head_locked[a.ordinality] then 'busy'
         when h.proposal_id is not null and c.capability_id is not null and not capability_locked[a.ordinality] then 'busy'
+        when s.record_id is not null
+          and (a.tenant || ' ' || s.record_id = any (corrected_locked)) is not true then 'busy'
       end as answered,
+      h.supersedes_record_id as corrects,
       -- a bound term differs from the stored revision and its receipts, or is missing from the plan
       case
         when q.proposal_id is null then null
@@ -129,9 +153,13 @@ begin
         when exists (
           select 1 from tombstone t where t.tenant = a.tenant and t.memory_namespace = a.memory_namespace
             and t.content_digest = a.content_digest and t.sequence > d.sequence) then 'REVOKED'
+        when s.record_id is not null and exists (
+          select 1 from tombstone t where t.tenant = a.tenant and t.memory_namespace = s.memory_namespace
+            and t.content_digest = s.content_digest and t.sequence > s.decision_sequence) then 'REVOKED'
         when h.current_revision <> a.revision then 'NOT_VALIDATED'
         when h.state not in ('validated', 'approved', 'committed') then 'NOT_VALIDATED'
         when v.outcome = 'fail' then 'NOT_VALIDATED'
+        when s.superseded_by is not null then 'NOT_VALIDATED'
         when d.outcome = 'require_approval' then 'APPROVAL_REQUIRED'
         when a.approval_reference is not null and not exists (
           select 1 from approval_decision y where y.tenant = a.tenant and y.reference = a.approval_reference
@@ -144,6 +172,8 @@ begin
         when h.receipt_id is not null then 'ALREADY_COMMITTED'
         when q.proposal_id is null or c.capability_id is null or holder.principal is null or hk.key_id is null
           or n.name is null or (c.digest, c.key_id) is distinct from (a.capability_digest, a.capability_key)
+          or q.supersedes_record_id <> coalesce(h.supersedes_record_id::text, '')
+          or (h.supersedes_record_id is not null and s.memory_namespace is distinct from a.memory_namespace)
           then 'NOT_FOUND'
       end as state_refusal
     from asked a
@@ -153,10 +183,10 @@ begin
         and (o.holder, o.idempotency_key) between (a.holder, a.idempotency_key) and (a.holder, a.idempotency_key)
       order by o.holder, o.idempotency_key limit 1) own on true
     left join lateral (
-      select o.proposal_id, o.current_revision, o.state, o.receipt_id from proposal_head o
+      select o.proposal_id, o.current_revision, o.state, o.receipt_id, o.supersedes_record_id from proposal_head o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id limit 1) h on true
     left join lateral (
-      select o.proposal_id, o.memory_namespace, o.digest, o.content_digest from proposal o
+      select o.proposal_id, o.memory_namespace, o.digest, o.content_digest, o.supersedes_record_id from proposal o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q on true
     left join lateral (
       select o.capability_id, o.digest, o.key_id, o.state, o.not_before_time, o.expire_time from capability o
@@ -174,6 +204,11 @@ begin
       where o.tenant = a.tenant and o.digest = a.decision_digest
         and o.proposal_id = a.proposal_id and o.revision = a.revision and o.holder = a.holder
         and o.validation_receipt_digest = a.validation_digest limit 1) d on true
+    left join lateral (
+      select o.record_id, o.memory_namespace, o.content_digest, o.decision_sequence, o.superseded_by from memory_record o
+      where o.tenant = a.tenant and o.record_id between h.supersedes_record_id and h.supersedes_record_id
+        and h.receipt_id is null
+      order by o.record_id limit 1) s on true
     left join lateral (
       select o.name, o.policy_version from memory_namespace o
       where o.tenant = a.tenant and o.name = a.memory_namespace limit 1) n on true
@@ -194,20 +229,25 @@ begin
     array_agg(k.refusal order by k.ordinality),
     array_agg(case when k.refusal = 'BINDING_MISMATCH' and k.refusal is distinct from k.carried then k.mismatch end
       order by k.ordinality),
-    array_agg(k.own_receipt order by k.ordinality)
-  into outcomes, reasons, terms, receipts
+    array_agg(k.own_receipt order by k.ordinality),
+    array_agg(k.corrects order by k.ordinality)
+  into outcomes, reasons, terms, receipts, corrects
   from ranked k;
 
-  -- 4. The claim: the first good plan of each key, capability and proposal. The constraints have the last word.
+  -- 4. The claim: the first good plan of each key, capability, proposal and corrected record. The constraints have the
+  -- last word.
   with good as materialized (
     select p.*,
       row_number() over (partition by p.tenant, p.holder, p.idempotency_key order by p.ordinality) as of_key,
       row_number() over (partition by p.tenant, p.capability_id order by p.ordinality) as of_capability,
-      row_number() over (partition by p.tenant, p.proposal_id order by p.ordinality) as of_proposal
+      row_number() over (partition by p.tenant, p.proposal_id order by p.ordinality) as of_proposal,
+      row_number() over (
+        partition by p.tenant, coalesce(corrects[p.ordinality], p.record_id) order by p.ordinality) as of_corrected
     from unnest(plans) with ordinality p
     where outcomes[p.ordinality] is null),
   first as materialized (
-    select g.* from good g where g.of_key = 1 and g.of_capability = 1 and g.of_proposal = 1),
+    select g.* from good g
+    where g.of_key = 1 and g.of_capability = 1 and g.of_proposal = 1 and g.of_corrected = 1),
   claimed as (
     insert into commit_receipt (
       tenant, receipt_id, record_id, capability_id, holder, idempotency_key, fingerprint, proposal_id, revision,
@@ -242,11 +282,12 @@ begin
     insert into memory_record (
       tenant, record_id, receipt_id, memory_namespace, memory_type, provenance, content, content_digest, media_type,
       proposer, proposal_id, revision, source_refs, subject_refs, evidence_digests, visibility, valid_from_time,
-      valid_until_time, expire_time, correlation_id, costs, decision_sequence, create_time, search)
+      valid_until_time, expire_time, correlation_id, costs, decision_sequence, supersedes_record_id, create_time,
+      search)
     select w.tenant, w.record_id, w.receipt_id, w.memory_namespace, w.memory_type, w.provenance, w.content,
       w.content_digest, w.media_type, w.proposer, w.proposal_id, w.revision, w.source_refs, w.subject_refs,
       w.evidence_digests, w.visibility, w.valid_from_time, w.valid_until_time, w.record_expire_time, w.correlation_id,
-      w.costs, w.decision_sequence, w.commit_time, w.search
+      w.costs, w.decision_sequence, corrects[w.ordinality], w.commit_time, w.search
     from winner w),
   event as (
     insert into outbox (tenant, id, aggregatetype, aggregateid, sequence, type, payload, traceparent, create_time)
@@ -268,6 +309,39 @@ begin
     from winner w where c.tenant = w.tenant and c.capability_id = w.capability_id)
   update proposal_head h set state = 'committed', receipt_id = w.receipt_id
   from winner w where h.tenant = w.tenant and h.proposal_id = w.proposal_id;
+
+  -- A corrected record gives way to its correction, and is told of: its second event, for it was neither corrected
+  -- before nor revoked.
+  if corrected_records is not null then
+    with corrected as materialized (
+      select w.tenant, w.holder, w.record_id as superseded_by, w.commit_time, w.traceparent, gen_random_uuid() as event_id,
+        r.*
+      from unnest(plans) with ordinality w
+      cross join lateral (
+        select o.record_id, o.receipt_id, o.memory_namespace, o.memory_type, o.provenance, o.visibility, o.media_type,
+          o.content_digest, o.correlation_id
+        from memory_record o
+        where o.tenant = w.tenant and o.record_id between corrects[w.ordinality] and corrects[w.ordinality]
+        order by o.record_id limit 1) r
+      where won[w.ordinality]),
+    superseded as (
+      update memory_record m set superseded_by = c.superseded_by, supersede_time = c.commit_time
+      from corrected c where m.tenant = c.tenant and m.record_id = c.record_id),
+    event as (
+      insert into outbox (tenant, id, aggregatetype, aggregateid, sequence, type, payload, traceparent, create_time)
+      select c.tenant, c.event_id, 'memory_record', c.record_id::text, 2, 'memory.corrected.v1',
+        memory_event(
+          c.event_id, source, 'memory.corrected.v1', 2, c.commit_time, c.tenant, c.memory_namespace, c.record_id,
+          c.receipt_id, c.memory_type, c.provenance, c.visibility, c.media_type, c.content_digest, c.correlation_id,
+          jsonb_build_object('supersededBy', c.superseded_by)),
+        c.traceparent, c.commit_time
+      from corrected c)
+    insert into audit_event (
+      tenant, kind, actor, subject, previous_state, next_state, costs, correlation_id, trace_id, create_time)
+    select c.tenant, 'memory.correct', c.holder, c.record_id::text, 'live', 'superseded', '[]', c.correlation_id,
+      split_part(c.traceparent, '-', 2), c.commit_time
+    from corrected c;
+  end if;
 
   -- An answer that is found, not made, holds on a new primary only if the commit it was found in is there. Under
   -- synchronous replication this write waits for the standby, which then has every earlier one (case I18).

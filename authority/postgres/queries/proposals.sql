@@ -33,8 +33,8 @@ where tenant = $1 and proposal_id = $2 for update
 
 -- name: insert_proposal_head
 -- No row when the proposal exists already.
-insert into authority.proposal_head (tenant, proposal_id, current_revision, state)
-values ($1, $2, 1, 'proposed')
+insert into authority.proposal_head (tenant, proposal_id, supersedes_record_id, current_revision, state)
+values ($1, $2, $3, 1, 'proposed')
 on conflict on constraint proposal_head_key do nothing
 returning current_revision
 
@@ -84,11 +84,12 @@ order by h.proposal_id
 limit $6
 
 -- name: duplicate_record
--- The living record of the memory namespace with exactly this content. It seeks, as the commit function does: in the
--- order of the record's id alone it may be looked for among all of the tenant.
+-- The living record of the memory namespace with exactly this content, other than the one that is to be corrected ($4).
+-- It seeks, as the commit function does: in the order of the record's id alone it may be looked for among all of the
+-- tenant.
 select r.record_id
 from authority.living_records($1) r
-where (r.memory_namespace, r.content_digest) between ($2, $3) and ($2, $3)
+where (r.memory_namespace, r.content_digest) between ($2, $3) and ($2, $3) and r.record_id is distinct from $4
 order by r.memory_namespace, r.content_digest, r.record_id
 limit 1
 

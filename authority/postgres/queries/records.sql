@@ -3,7 +3,7 @@
 select r.tenant, r.record_id, r.receipt_id, r.memory_namespace, r.memory_type, r.provenance, r.content,
   r.content_digest, r.media_type, r.proposer, r.proposal_id, r.revision, r.source_refs, r.subject_refs,
   r.evidence_digests, r.visibility, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,
-  r.create_time
+  r.supersedes_record_id, r.create_time
 from authority.visible_records($1, $3, $4) r
 where r.record_id = $2
 
@@ -12,7 +12,7 @@ where r.record_id = $2
 select r.tenant, r.record_id, r.receipt_id, r.memory_namespace, r.memory_type, r.provenance, r.content,
   r.content_digest, r.media_type, r.proposer, r.proposal_id, r.revision, r.source_refs, r.subject_refs,
   r.evidence_digests, r.visibility, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,
-  r.create_time
+  r.supersedes_record_id, r.create_time
 from authority.visible_records($1, $3, $4) r
 where r.memory_namespace = $2
   and r.record_id > $5

@@ -3,15 +3,15 @@
 from authority.domain.identity import Caller
 from authority.domain.record import MemoryRecord
 from authority.rpc.convert import values
-from authority.rpc.convert.costs import cost_messages
-from authority.rpc.convert.digests import digest_text
+from authority.rpc.convert.costs import cost_messages, costs
+from authority.rpc.convert.digests import digest_text, evidence_digests
 from authority.rpc.convert.enums import MEMORY_TYPES, PROVENANCES, VISIBILITIES
 from authority.rpc.convert.marks import request_mark
-from authority.rpc.convert.times import optional_timestamp, timestamp_message
+from authority.rpc.convert.times import optional_instant, optional_timestamp, require_order, timestamp_message
 from authority.rpc.convert.values import principal_message
+from authority.usecases.correct_record import Correction
 from authority.usecases.paging import Page
-from authority.usecases.ports import RevokedRecord
-from authority.usecases.revoke_record import RecordRevocation
+from authority.usecases.revoke_record import RecordRevocation, RevocationAnswer
 from capability_authority.v1 import memory_service_pb2 as pb
 
 
@@ -39,6 +39,7 @@ def record_message(record: MemoryRecord) -> pb.MemoryRecord:
         create_time=timestamp_message(record.create_time),
         costs=cost_messages(record.costs),
         correlation_id=record.correlation_id,
+        supersedes_record_id=record.supersedes_record_id,
     )
 
 
@@ -59,8 +60,35 @@ def revocation_request(caller: Caller, request: pb.RevokeRecordRequest, tracepar
     )
 
 
-def revocation_response(revoked: RevokedRecord) -> pb.RevokeRecordResponse:
-    """When it was revoked first, and where that stands among all decisions and revocations."""
+def revocation_response(answer: RevocationAnswer) -> pb.RevokeRecordResponse:
+    """When it was revoked first, where that stands among all decisions and revocations, and a token for recalls."""
     return pb.RevokeRecordResponse(
-        revoke_time=timestamp_message(revoked.revoke_time), sequence=revoked.sequence, replayed=revoked.replayed
+        revoke_time=timestamp_message(answer.revoked.revoke_time),
+        sequence=answer.revoked.sequence,
+        replayed=answer.revoked.replayed,
+        revision_token=answer.revision_token,
+    )
+
+
+def correction(caller: Caller, request: pb.CorrectRecordRequest) -> Correction:
+    """What is proposed in place of a record."""
+    valid_from_time = optional_instant(request, "valid_from_time")
+    valid_until_time = optional_instant(request, "valid_until_time")
+    require_order(valid_from_time, valid_until_time, "valid_until_time")
+    return Correction(
+        record_id=values.uuid(request.record_id, "record_id"),
+        memory_type=MEMORY_TYPES.optional_member(request.memory_type, "memory_type"),
+        content=values.content(request.content, "content"),
+        media_type=values.media_type(request.media_type, "media_type"),
+        source_refs=values.references(request.source_refs, "source_refs"),
+        subject_refs=values.references(request.subject_refs, "subject_refs"),
+        evidence_digests=evidence_digests(request.evidence_digests, "evidence_digests"),
+        validator_profile=values.optional_identifier(request.validator_profile, "validator_profile"),
+        visibility=VISIBILITIES.optional_member(request.visibility, "visibility"),
+        valid_from_time=valid_from_time,
+        valid_until_time=valid_until_time,
+        record_expire_time=optional_instant(request, "record_expire_time"),
+        correlation_id=values.optional_identifier(request.correlation_id, "correlation_id"),
+        costs=costs(request.costs, "costs"),
+        mark=request_mark(caller, request),
     )

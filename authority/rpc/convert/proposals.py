@@ -82,6 +82,7 @@ def proposal_message(stored: StoredProposal) -> pb.Proposal:
         costs=cost_messages(revision.costs),
         proposal_digest=digest_text(stored.digest),
         create_time=timestamp_message(revision.create_time),
+        supersedes_record_id=revision.supersedes_record_id,
     )
 
 

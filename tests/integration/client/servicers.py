@@ -458,4 +458,27 @@ class MemoryServicer(MemoryServiceServicer):
         if not replayed and self._state.records.pop(request.record_id, None) is None:
             raise Refusal(grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
         self._state.revoked.add(request.record_id)
-        return memory_pb.RevokeRecordResponse(revoke_time=timestamp(NOW_MS), sequence=7, replayed=replayed)
+        return memory_pb.RevokeRecordResponse(
+            revoke_time=timestamp(NOW_MS), sequence=7, replayed=replayed, revision_token="token"
+        )
+
+    async def CorrectRecord(
+        self, request: memory_pb.CorrectRecordRequest, context: Context
+    ) -> memory_pb.CorrectRecordResponse:
+        """Stores a proposal, whose id is the request's."""
+        if request.record_id not in self._state.records:
+            raise Refusal(grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
+        corrected = self._state.records[request.record_id]
+        proposal = proposal_pb.Proposal(
+            proposal_id=request.request_id,
+            revision=1,
+            state=proposal_pb.PROPOSAL_STATE_PROPOSED,
+            memory_namespace=corrected.memory_namespace,
+            memory_type=request.memory_type or corrected.memory_type,
+            content=request.content,
+            media_type=request.media_type,
+            visibility=request.visibility,
+            supersedes_record_id=request.record_id,
+        )
+        self._state.proposals[proposal.proposal_id] = proposal
+        return memory_pb.CorrectRecordResponse(proposal=proposal)

@@ -112,10 +112,29 @@ async def test_a_record_is_revoked_by_itself_its_commit_or_its_id(client: Capabi
     others = [await client.revoke_record(committed), await client.revoke_record(record.record_id)]
 
     at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
-    assert first == RecordRevocation(at, 7, replayed=False)
-    assert others == [RecordRevocation(at, 7, replayed=True)] * 2
+    assert first == RecordRevocation(at, 7, replayed=False, revision_token="token")
+    assert others == [RecordRevocation(at, 7, replayed=True, revision_token="token")] * 2
     with pytest.raises(NotFound):
         await client.get_record(committed.record_id)
+
+
+async def test_a_correction_is_a_proposal_that_names_the_record(client: CapabilityAuthority) -> None:
+    committed = await client.commit(await issued(client), content=CONTENT)
+    record = await client.get_record(committed.record_id)
+    assert record.supersedes_record_id == ""
+
+    like_it = await client.correct(record, content="It is otherwise.")
+    said = await client.correct(
+        committed, content={"is": "otherwise"}, memory_type="snapshot", visibility="team", request_id="r"
+    )
+
+    assert [it.supersedes_record_id for it in (like_it, said)] == [record.record_id] * 2
+    assert (like_it.content, like_it.memory_type) == (b"It is otherwise.", record.memory_type)
+    assert (said.content, said.memory_type, said.proposal_id) == (b'{"is":"otherwise"}', "snapshot", "r")
+    with pytest.raises(NotFound):
+        await client.correct("nothing", content="It is otherwise.")
+    with pytest.raises(ValueError, match="none of"):
+        await client.correct(record, content="It is otherwise.", memory_type="rumour")  # type: ignore[arg-type]
 
 
 async def test_a_receipt_is_found_by_each_of_its_names(client: CapabilityAuthority) -> None:

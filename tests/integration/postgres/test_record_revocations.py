@@ -44,7 +44,7 @@ async def test_h10_a_revocation_is_told_by_event_audit_and_feed_and_says_why(
     record_id = answer.receipt.record_id
     mark = replace(world.mark(world.admin, "r", "revoke"), trace_id=TRACEPARENT.split("-")[1])
     request = RecordRevocation(mark, record_id, "a colleague asked", TRACEPARENT)
-    revoked = must(await world.authority.do.revoke_record(world.admin.calls(), request))
+    revoked = must(await world.authority.do.revoke_record(world.admin.calls(), request)).revoked
 
     # then the record's second event says so
     row = await superuser.fetchrow(

@@ -11,7 +11,7 @@ from tests.world.world import World
 READING = {
     "record_by_id": ("'test|t'", "gen_random_uuid()", "'test|user'", "now()"),
     "record_page": ("'test|t'", "'notes'", "'test|user'", "now()", "gen_random_uuid()", "5"),
-    "duplicate_record": ("'test|t'", "'notes'", "sha256('tea')"),
+    "duplicate_record": ("'test|t'", "'notes'", "sha256('tea')", "gen_random_uuid()"),
 }
 
 

@@ -24,6 +24,7 @@ def test_every_rpc_is_known_once_with_its_messages() -> None:
         "RevokeCapability",
         "RevokeRecord",
         "RegisterCitation",
+        "CorrectRecord",
     }
     assert {rpc.name for rpc in RPCS.values() if rpc.is_stream} == {"StreamCommitValidated", "WatchAuditEvents"}
     assert {rpc.name for rpc in RPCS.values() if not rpc.needs_proof} == {"GetKeySet"}

@@ -42,7 +42,7 @@ REVISION = ProposalRevision(
     record_expire_time=Instant(3_002),
     correlation_id="trace-1",
     costs=(COST,),
-    supersedes_record_id="",
+    supersedes_record_id="r-9",
     create_time=Instant(4_003),
 )
 
@@ -71,6 +71,7 @@ RECORD = MemoryRecord(
     create_time=Instant(4_003),
     costs=(COST,),
     correlation_id="trace-1",
+    supersedes_record_id="r-0",
 )
 
 CITATION = Citation(

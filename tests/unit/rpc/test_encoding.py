@@ -42,6 +42,7 @@ from authority.usecases.ports import (
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt
+from authority.usecases.revoke_record import RevocationAnswer
 from authority.usecases.verify_capability import CapabilityVerdict
 from authority.usecases.weights import weight_of_proposal, weight_of_record
 from capability_authority.v1 import memory_service_pb2, types_pb2
@@ -85,6 +86,7 @@ def test_every_field_of_a_proposal_is_sent() -> None:
         ],
         "proposal_digest": "sha256:" + "04" * 32,
         "create_time": "1970-01-01T00:00:04.003Z",
+        "supersedes_record_id": "r-9",
     }
 
 
@@ -116,6 +118,7 @@ def test_every_field_of_a_record_is_sent() -> None:
             {"stage": "extraction", "model": "m1", "input_tokens": "10", "output_tokens": "20", "usd_micros": "30"}
         ],
         "correlation_id": "trace-1",
+        "supersedes_record_id": "r-0",
     }
 
 
@@ -134,13 +137,15 @@ def test_a_revocation_is_sent_with_its_time() -> None:
     }
 
 
-def test_a_withdrawn_record_is_sent_with_its_time_and_sequence() -> None:
-    message = memory.revocation_response(RevokedRecord(Instant(1_001), 2**53, replayed=True))
+def test_a_withdrawn_record_is_sent_with_its_time_sequence_and_token() -> None:
+    revoked = RevokedRecord(Instant(1_001), 2**53, replayed=True)
+    message = memory.revocation_response(RevocationAnswer(revoked, "token"))
 
     assert MessageToDict(message, preserving_proto_field_name=True) == {
         "revoke_time": "1970-01-01T00:00:01.001Z",
         "sequence": str(2**53),
         "replayed": True,
+        "revision_token": "token",
     }
 
 

@@ -124,6 +124,21 @@ RevokeRecord      | record_id: ""                                   | MALFORMED 
 RevokeRecord      | record_id: "*"                                  | MALFORMED record_id
 RevokeRecord      | note: "a\0b"                                    | MALFORMED note
 RevokeRecord      | note: "%(1025)"                                 | LIMIT_EXCEEDED note
+CorrectRecord     | request_id: ""                                  | MALFORMED request_id
+CorrectRecord     | record_id: ""                                   | MALFORMED record_id
+CorrectRecord     | memory_type: 99                                 | MALFORMED memory_type
+CorrectRecord     | content: ""                                     | MALFORMED content
+CorrectRecord     | media_type: "text/html"                         | MALFORMED media_type
+CorrectRecord     | source_refs: ""                                 | MALFORMED source_refs[1]
+CorrectRecord     | subject_refs: "%(513)"                          | LIMIT_EXCEEDED subject_refs[1]
+CorrectRecord     | evidence_digests: "%(64)"                       | MALFORMED evidence_digests[2]
+CorrectRecord     | validator_profile: " "                          | MALFORMED validator_profile
+CorrectRecord     | visibility: 99                                  | MALFORMED visibility
+CorrectRecord     | valid_from_time { nanos: 1 }                    | MALFORMED valid_from_time
+CorrectRecord     | valid_from_time { seconds: 2000 }               | MALFORMED valid_until_time
+CorrectRecord     | record_expire_time { seconds: 253402300800 }    | MALFORMED record_expire_time
+CorrectRecord     | correlation_id: "trace 1"                       | MALFORMED correlation_id
+CorrectRecord     | costs { stage: "s" usd_micros: -1 }             | MALFORMED costs[1].usd_micros
 ListMemoryRecords | memory_namespace: ""                            | MALFORMED memory_namespace
 ListMemoryRecords | page_size: -1                                   | MALFORMED page_size
 ListMemoryRecords | page_size: 201                                  | LIMIT_EXCEEDED page_size

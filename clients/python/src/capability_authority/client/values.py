@@ -68,6 +68,11 @@ class Proposal:
         return self.message.proposal_id
 
     @property
+    def supersedes_record_id(self) -> str:
+        """Of the record whose place its commit takes; empty when it corrects none."""
+        return self.message.supersedes_record_id
+
+    @property
     def revision(self) -> int:
         """1 and up."""
         return self.message.revision
@@ -232,6 +237,8 @@ class RecordRevocation:
     """Its place among the decisions and revocations of the authority: what was decided before it stays withdrawn."""
     replayed: bool
     """Whether it was revoked before this call."""
+    revision_token: str
+    """`recall` takes it as `at_least_as_fresh_as`: its answer then knows of the revocation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +291,11 @@ class MemoryRecord:
     def record_id(self) -> str:
         """The id that the authority gave."""
         return self.message.record_id
+
+    @property
+    def supersedes_record_id(self) -> str:
+        """Of the record that this one corrected; empty when it corrected none."""
+        return self.message.supersedes_record_id
 
     @property
     def receipt_id(self) -> str:

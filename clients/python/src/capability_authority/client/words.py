@@ -4,7 +4,19 @@ from typing import Literal, Protocol, TypeAlias
 
 from google.protobuf.descriptor import EnumDescriptor
 
-__all__ = ["MemoryType", "ProposalState", "Provenance", "ReviewVerdict", "Visibility", "name_of", "word_of"]
+from capability_authority.v1 import types_pb2
+
+__all__ = [
+    "MemoryType",
+    "ProposalState",
+    "Provenance",
+    "ReviewVerdict",
+    "Visibility",
+    "memory_type_number",
+    "name_of",
+    "visibility_number",
+    "word_of",
+]
 
 MemoryType: TypeAlias = Literal["durable_fact", "preference", "procedure", "snapshot", "critique"]
 Provenance: TypeAlias = Literal["system_observation", "tool_result", "user_claim", "agent_output", "unknown"]
@@ -35,6 +47,20 @@ def name_of(enum: _Enum, word: str) -> str:
         expected = ", ".join(word_of(enum, value.number) for value in enum.DESCRIPTOR.values if value.number)
         raise ValueError(f"{word!r} is none of: {expected}")
     return name
+
+
+def memory_type_number(word: MemoryType | None) -> "types_pb2.MemoryType.ValueType":
+    """The enum value of a memory type; unspecified for None. Raises `ValueError` for a word that names none."""
+    if word is None:
+        return types_pb2.MEMORY_TYPE_UNSPECIFIED
+    return types_pb2.MemoryType.Value(name_of(types_pb2.MemoryType, word))
+
+
+def visibility_number(word: Visibility | None) -> "types_pb2.Visibility.ValueType":
+    """The enum value of a visibility; unspecified for None. Raises `ValueError` for a word that names none."""
+    if word is None:
+        return types_pb2.VISIBILITY_UNSPECIFIED
+    return types_pb2.Visibility.Value(name_of(types_pb2.Visibility, word))
 
 
 def _prefix(enum: _Enum) -> str:

@@ -101,6 +101,7 @@ class CapabilityAuthority(Delegate):
 
     get_record = waiting(Async.get_record)
     revoke_record = waiting(Async.revoke_record)
+    correct = waiting(Async.correct)
     list_records = iterating(Async.list_records)
     recall = iterating(Async.recall)
     cite = waiting(Async.cite)

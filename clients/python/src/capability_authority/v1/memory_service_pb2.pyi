@@ -82,6 +82,7 @@ class MemoryRecord(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     COSTS_FIELD_NUMBER: _builtins.int
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
+    SUPERSEDES_RECORD_ID_FIELD_NUMBER: _builtins.int
     record_id: _builtins.str
     memory_namespace: _builtins.str
     memory_type: _types_pb2.MemoryType.ValueType
@@ -94,6 +95,8 @@ class MemoryRecord(_message.Message):
     receipt_id: _builtins.str
     visibility: _types_pb2.Visibility.ValueType
     correlation_id: _builtins.str
+    supersedes_record_id: _builtins.str
+    """Of the record that this one corrected; empty when it corrected none."""
     @_builtins.property
     def proposer(self) -> _types_pb2.PrincipalRef: ...
     @_builtins.property
@@ -136,10 +139,11 @@ class MemoryRecord(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         costs: _abc.Iterable[_types_pb2.Cost] | None = ...,
         correlation_id: _builtins.str = ...,
+        supersedes_record_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "proposer", b"proposer", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "proposer", b"proposer", "provenance", b"provenance", "receipt_id", b"receipt_id", "record_id", b"record_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "proposer", b"proposer", "provenance", b"provenance", "receipt_id", b"receipt_id", "record_id", b"record_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -267,10 +271,13 @@ class RevokeRecordResponse(_message.Message):
     REVOKE_TIME_FIELD_NUMBER: _builtins.int
     SEQUENCE_FIELD_NUMBER: _builtins.int
     REPLAYED_FIELD_NUMBER: _builtins.int
+    REVISION_TOKEN_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     """Its place among the decisions and revocations of the authority: what was decided before it stays withdrawn."""
     replayed: _builtins.bool
     """True when the record was revoked before this call."""
+    revision_token: _builtins.str
+    """RecallRecords takes it as `at_least_as_fresh_as`: its answer then knows of the revocation. It does not expire."""
     @_builtins.property
     def revoke_time(self) -> _timestamp_pb2.Timestamp: ...
     def __init__(
@@ -279,10 +286,11 @@ class RevokeRecordResponse(_message.Message):
         revoke_time: _timestamp_pb2.Timestamp | None = ...,
         sequence: _builtins.int = ...,
         replayed: _builtins.bool = ...,
+        revision_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["revoke_time", b"revoke_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revoke_time", b"revoke_time", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "revision_token", b"revision_token", "revoke_time", b"revoke_time", "sequence", b"sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -842,3 +850,105 @@ class AuditTrail(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AuditTrail: _TypeAlias = AuditTrail  # noqa: Y015
+
+@_typing.final
+class CorrectRecordRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    RECORD_ID_FIELD_NUMBER: _builtins.int
+    MEMORY_TYPE_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
+    MEDIA_TYPE_FIELD_NUMBER: _builtins.int
+    SOURCE_REFS_FIELD_NUMBER: _builtins.int
+    SUBJECT_REFS_FIELD_NUMBER: _builtins.int
+    EVIDENCE_DIGESTS_FIELD_NUMBER: _builtins.int
+    VALIDATOR_PROFILE_FIELD_NUMBER: _builtins.int
+    VISIBILITY_FIELD_NUMBER: _builtins.int
+    VALID_FROM_TIME_FIELD_NUMBER: _builtins.int
+    VALID_UNTIL_TIME_FIELD_NUMBER: _builtins.int
+    RECORD_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    CORRELATION_ID_FIELD_NUMBER: _builtins.int
+    COSTS_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """At most 128 bytes. Reused for another request: IDEMPOTENCY_CONFLICT."""
+    record_id: _builtins.str
+    memory_type: _types_pb2.MemoryType.ValueType
+    """When unspecified, that of the record."""
+    content: _builtins.bytes
+    """1 byte to 1 MiB. JSON must be RFC 8785 canonical."""
+    media_type: _builtins.str
+    """"application/json" or "text/plain"."""
+    validator_profile: _builtins.str
+    """When empty, the least profile of the memory namespace."""
+    visibility: _types_pb2.Visibility.ValueType
+    """When unspecified, that of the record."""
+    correlation_id: _builtins.str
+    @_builtins.property
+    def source_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Where it was learned from, at most 64."""
+
+    @_builtins.property
+    def subject_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Whom or what it is about, at most 64."""
+
+    @_builtins.property
+    def evidence_digests(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """"sha256:" and 64 lowercase hexadecimal digits each, at most 64, ordered, without duplicates."""
+
+    @_builtins.property
+    def valid_from_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def valid_until_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def record_expire_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def costs(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.Cost]:
+        """At most 32."""
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        record_id: _builtins.str = ...,
+        memory_type: _types_pb2.MemoryType.ValueType = ...,
+        content: _builtins.bytes = ...,
+        media_type: _builtins.str = ...,
+        source_refs: _abc.Iterable[_builtins.str] | None = ...,
+        subject_refs: _abc.Iterable[_builtins.str] | None = ...,
+        evidence_digests: _abc.Iterable[_builtins.str] | None = ...,
+        validator_profile: _builtins.str = ...,
+        visibility: _types_pb2.Visibility.ValueType = ...,
+        valid_from_time: _timestamp_pb2.Timestamp | None = ...,
+        valid_until_time: _timestamp_pb2.Timestamp | None = ...,
+        record_expire_time: _timestamp_pb2.Timestamp | None = ...,
+        correlation_id: _builtins.str = ...,
+        costs: _abc.Iterable[_types_pb2.Cost] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "correlation_id", b"correlation_id", "costs", b"costs", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_type", b"memory_type", "record_expire_time", b"record_expire_time", "record_id", b"record_id", "request_id", b"request_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CorrectRecordRequest: _TypeAlias = CorrectRecordRequest  # noqa: Y015
+
+@_typing.final
+class CorrectRecordResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROPOSAL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def proposal(self) -> _proposal_service_pb2.Proposal: ...
+    def __init__(
+        self,
+        *,
+        proposal: _proposal_service_pb2.Proposal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CorrectRecordResponse: _TypeAlias = CorrectRecordResponse  # noqa: Y015

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class MemoryServiceStub:
-    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission.
+    """Reads learned memory, withdraws and corrects it. What is returned is evidence, never a permission.
     """
 
     def __init__(self, channel):
@@ -49,6 +49,11 @@ class MemoryServiceStub:
                 '/capability_authority.v1.MemoryService/RevokeRecord',
                 request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordResponse.FromString,
+                _registered_method=True)
+        self.CorrectRecord = channel.unary_unary(
+                '/capability_authority.v1.MemoryService/CorrectRecord',
+                request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.CorrectRecordRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.CorrectRecordResponse.FromString,
                 _registered_method=True)
         self.RecallRecords = channel.unary_unary(
                 '/capability_authority.v1.MemoryService/RecallRecords',
@@ -73,7 +78,7 @@ class MemoryServiceStub:
 
 
 class MemoryServiceServicer:
-    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission.
+    """Reads learned memory, withdraws and corrects it. What is returned is evidence, never a permission.
     """
 
     def GetMemoryRecord(self, request, context):
@@ -97,6 +102,18 @@ class MemoryServiceServicer:
         content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
         of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
         answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CorrectRecord(self, request, context):
+        """Caller: a principal with the rights `propose` and `read` to whom the record is visible. Opens a proposal in the
+        record's memory namespace, whose commit supersedes the record: from then on nobody reads that any more. The proposal
+        is like any other, its provenance stamped from the caller, and nothing changes before it is validated, decided and
+        committed. Of several corrections of one record the first that is committed wins; the others are then refused as
+        NOT_VALIDATED, and all of them as REVOKED once the record is revoked. Absent or invisible: NOT_FOUND, the same for
+        both. The next revision of a correction comes by CreateProposal, and corrects the same record.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -165,6 +182,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordResponse.SerializeToString,
             ),
+            'CorrectRecord': grpc.unary_unary_rpc_method_handler(
+                    servicer.CorrectRecord,
+                    request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.CorrectRecordRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.CorrectRecordResponse.SerializeToString,
+            ),
             'RecallRecords': grpc.unary_unary_rpc_method_handler(
                     servicer.RecallRecords,
                     request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RecallRecordsRequest.FromString,
@@ -194,7 +216,7 @@ def add_MemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MemoryService:
-    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission.
+    """Reads learned memory, withdraws and corrects it. What is returned is evidence, never a permission.
     """
 
     @staticmethod
@@ -268,6 +290,33 @@ class MemoryService:
             '/capability_authority.v1.MemoryService/RevokeRecord',
             capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordRequest.SerializeToString,
             capability__authority_dot_v1_dot_memory__service__pb2.RevokeRecordResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CorrectRecord(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.MemoryService/CorrectRecord',
+            capability__authority_dot_v1_dot_memory__service__pb2.CorrectRecordRequest.SerializeToString,
+            capability__authority_dot_v1_dot_memory__service__pb2.CorrectRecordResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class MemoryServiceStub:
-    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission."""
+    """Reads learned memory, withdraws and corrects it. What is returned is evidence, never a permission."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -44,6 +44,14 @@ class MemoryServiceStub:
     content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
     of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
     answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
+    """
+    CorrectRecord: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.CorrectRecordRequest, _memory_service_pb2.CorrectRecordResponse]
+    """Caller: a principal with the rights `propose` and `read` to whom the record is visible. Opens a proposal in the
+    record's memory namespace, whose commit supersedes the record: from then on nobody reads that any more. The proposal
+    is like any other, its provenance stamped from the caller, and nothing changes before it is validated, decided and
+    committed. Of several corrections of one record the first that is committed wins; the others are then refused as
+    NOT_VALIDATED, and all of them as REVOKED once the record is revoked. Absent or invisible: NOT_FOUND, the same for
+    both. The next revision of a correction comes by CreateProposal, and corrects the same record.
     """
     RecallRecords: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.RecallRecordsRequest, _memory_service_pb2.RecallRecordsResponse]
     """Finds records by keywords, the best match first. A record is matched by the words of its content: the text of
@@ -77,7 +85,7 @@ class MemoryServiceStub:
 
 @_typing.type_check_only
 class MemoryServiceAsyncStub(MemoryServiceStub):
-    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission."""
+    """Reads learned memory, withdraws and corrects it. What is returned is evidence, never a permission."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetMemoryRecord: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.GetMemoryRecordRequest, _memory_service_pb2.GetMemoryRecordResponse]  # type: ignore[assignment]
@@ -91,6 +99,14 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
     of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
     answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
+    """
+    CorrectRecord: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.CorrectRecordRequest, _memory_service_pb2.CorrectRecordResponse]  # type: ignore[assignment]
+    """Caller: a principal with the rights `propose` and `read` to whom the record is visible. Opens a proposal in the
+    record's memory namespace, whose commit supersedes the record: from then on nobody reads that any more. The proposal
+    is like any other, its provenance stamped from the caller, and nothing changes before it is validated, decided and
+    committed. Of several corrections of one record the first that is committed wins; the others are then refused as
+    NOT_VALIDATED, and all of them as REVOKED once the record is revoked. Absent or invisible: NOT_FOUND, the same for
+    both. The next revision of a correction comes by CreateProposal, and corrects the same record.
     """
     RecallRecords: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.RecallRecordsRequest, _memory_service_pb2.RecallRecordsResponse]  # type: ignore[assignment]
     """Finds records by keywords, the best match first. A record is matched by the words of its content: the text of
@@ -123,7 +139,7 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     """
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Reads learned memory, and withdraws it. What is returned is evidence, never a permission."""
+    """Reads learned memory, withdraws and corrects it. What is returned is evidence, never a permission."""
 
     @_abc_1.abstractmethod
     def GetMemoryRecord(
@@ -153,6 +169,20 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         content that was decided before lands after it (REVOKED). Content that is proposed and decided anew becomes a record
         of its own. Receipts stay: a retry of the commit is answered as ever. Revoked before, by whatever request: the first
         answer again. Absent, or none of the caller's business: NOT_FOUND, the same for both.
+        """
+
+    @_abc_1.abstractmethod
+    def CorrectRecord(
+        self,
+        request: _memory_service_pb2.CorrectRecordRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_service_pb2.CorrectRecordResponse, _abc.Awaitable[_memory_service_pb2.CorrectRecordResponse]]:
+        """Caller: a principal with the rights `propose` and `read` to whom the record is visible. Opens a proposal in the
+        record's memory namespace, whose commit supersedes the record: from then on nobody reads that any more. The proposal
+        is like any other, its provenance stamped from the caller, and nothing changes before it is validated, decided and
+        committed. Of several corrections of one record the first that is committed wins; the others are then refused as
+        NOT_VALIDATED, and all of them as REVOKED once the record is revoked. Absent or invisible: NOT_FOUND, the same for
+        both. The next revision of a correction comes by CreateProposal, and corrects the same record.
         """
 
     @_abc_1.abstractmethod

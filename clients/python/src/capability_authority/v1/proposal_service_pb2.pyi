@@ -80,6 +80,7 @@ class Proposal(_message.Message):
     COSTS_FIELD_NUMBER: _builtins.int
     PROPOSAL_DIGEST_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
+    SUPERSEDES_RECORD_ID_FIELD_NUMBER: _builtins.int
     proposal_id: _builtins.str
     revision: _builtins.int
     state: Global___ProposalState.ValueType
@@ -95,6 +96,8 @@ class Proposal(_message.Message):
     visibility: _types_pb2.Visibility.ValueType
     correlation_id: _builtins.str
     proposal_digest: _builtins.str
+    supersedes_record_id: _builtins.str
+    """Of the record that its commit supersedes; empty when it corrects none."""
     @_builtins.property
     def proposer(self) -> _types_pb2.PrincipalRef: ...
     @_builtins.property
@@ -139,10 +142,11 @@ class Proposal(_message.Message):
         costs: _abc.Iterable[_types_pb2.Cost] | None = ...,
         proposal_digest: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
+        supersedes_record_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "proposer", b"proposer", "record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "state", b"state", "subject_refs", b"subject_refs", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "state", b"state", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

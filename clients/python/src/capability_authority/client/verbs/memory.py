@@ -1,4 +1,4 @@
-"""Verbs of MemoryService: read what was learned, find it, cite it, and withdraw it."""
+"""Verbs of MemoryService: read what was learned, find it, cite it, withdraw and correct it."""
 
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime
@@ -6,10 +6,23 @@ from typing import Final, Unpack
 
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
+from capability_authority.client.content import Content, content_bytes
 from capability_authority.client.memory_values import Citation, RecallHit
 from capability_authority.client.times import time_message
-from capability_authority.client.values import Committed, MemoryRecord, RecordRevocation
-from capability_authority.client.words import MemoryType, Provenance, name_of
+from capability_authority.client.values import (
+    Committed,
+    MemoryRecord,
+    Proposal,
+    RecordRevocation,
+)
+from capability_authority.client.words import (
+    MemoryType,
+    Provenance,
+    Visibility,
+    memory_type_number,
+    name_of,
+    visibility_number,
+)
 from capability_authority.v1 import memory_service_pb2 as pb
 from capability_authority.v1 import types_pb2
 
@@ -63,7 +76,59 @@ class MemoryVerbs(Connection):
         record_id = record if isinstance(record, str) else record.record_id
         request = pb.RevokeRecordRequest(request_id=request_id, record_id=record_id, note=note)
         response = await self._send(request, pb.RevokeRecordResponse, **options)
-        return RecordRevocation(response.revoke_time.ToDatetime(tzinfo=UTC), response.sequence, response.replayed)
+        return RecordRevocation(
+            response.revoke_time.ToDatetime(tzinfo=UTC), response.sequence, response.replayed, response.revision_token
+        )
+
+    async def correct(  # noqa: PLR0913  # every field of a proposal by its name
+        self,
+        record: MemoryRecord | Committed | str,
+        *,
+        content: Content,
+        media_type: str | None = None,
+        memory_type: MemoryType | None = None,
+        source_refs: Iterable[str] = (),
+        subject_refs: Iterable[str] = (),
+        evidence_digests: Iterable[str] = (),
+        validator_profile: str = "",
+        visibility: Visibility | None = None,
+        valid_from_time: datetime | None = None,
+        valid_until_time: datetime | None = None,
+        record_expire_time: datetime | None = None,
+        correlation_id: str = "",
+        costs: Iterable[types_pb2.Cost] = (),
+        request_id: str = "",
+        **options: Unpack[CallOptions],
+    ) -> Proposal:
+        """Open a proposal whose commit takes the place of a record, named by itself, its commit or its id.
+
+        What is said is as for `propose`; the memory namespace is the record's, and so are type and visibility unless
+        given. Nothing changes before the proposal is validated, decided, issued and committed like any other. Of
+        several corrections of one record the first that is committed wins, the others are `NotValidated`; once the
+        record is revoked they are all `Revoked`.
+
+        Raises `JsonError` or `ValueError` for content that cannot be sent, and `AuthorityError`: `NotAllowed` without
+        the rights `propose` and `read`, `NotFound` for a record that is not there or not visible to the caller.
+        """
+        data, kind = content_bytes(content, media_type)
+        request = pb.CorrectRecordRequest(
+            request_id=request_id,
+            record_id=record if isinstance(record, str) else record.record_id,
+            memory_type=memory_type_number(memory_type),
+            content=data,
+            media_type=kind,
+            source_refs=source_refs,
+            subject_refs=subject_refs,
+            evidence_digests=evidence_digests,
+            validator_profile=validator_profile,
+            visibility=visibility_number(visibility),
+            valid_from_time=time_message(valid_from_time),
+            valid_until_time=time_message(valid_until_time),
+            record_expire_time=time_message(record_expire_time),
+            correlation_id=correlation_id,
+            costs=costs,
+        )
+        return Proposal((await self._send(request, pb.CorrectRecordResponse, **options)).proposal)
 
     async def recall(  # noqa: PLR0913  # every filter by its name
         self,
@@ -94,7 +159,7 @@ class MemoryVerbs(Connection):
         request = pb.RecallRecordsRequest(
             memory_namespace=memory_namespace,
             query=query,
-            memory_types=[types_pb2.MemoryType.Value(name_of(types_pb2.MemoryType, word)) for word in memory_types],
+            memory_types=[memory_type_number(word) for word in memory_types],
             provenances=[types_pb2.Provenance.Value(name_of(types_pb2.Provenance, word)) for word in provenances],
             source_refs=source_refs,
             subject_refs=subject_refs,

@@ -9,7 +9,16 @@ from capability_authority.client.connection import Connection
 from capability_authority.client.content import Content, content_bytes
 from capability_authority.client.times import time_message
 from capability_authority.client.values import Finding, Proposal, Review, RevisionLike, Validation
-from capability_authority.client.words import MemoryType, ProposalState, ReviewVerdict, Visibility, name_of, word_of
+from capability_authority.client.words import (
+    MemoryType,
+    ProposalState,
+    ReviewVerdict,
+    Visibility,
+    memory_type_number,
+    name_of,
+    visibility_number,
+    word_of,
+)
 from capability_authority.v1 import proposal_service_pb2 as pb
 from capability_authority.v1 import types_pb2
 
@@ -53,14 +62,14 @@ class ProposalVerbs(Connection):
             request_id=request_id,
             proposal_id=proposal_id,
             memory_namespace=memory_namespace,
-            memory_type=types_pb2.MemoryType.Value(name_of(types_pb2.MemoryType, memory_type)),
+            memory_type=memory_type_number(memory_type),
             content=data,
             media_type=kind,
             source_refs=source_refs,
             subject_refs=subject_refs,
             evidence_digests=evidence_digests,
             validator_profile=validator_profile,
-            visibility=_visibility(visibility),
+            visibility=visibility_number(visibility),
             valid_from_time=time_message(valid_from_time),
             valid_until_time=time_message(valid_until_time),
             record_expire_time=time_message(record_expire_time),
@@ -149,12 +158,6 @@ class ProposalVerbs(Connection):
         )
         response = await self._send(request, pb.DecideProposalResponse, **options)
         return Review(response.approval_reference, word_of(pb.ProposalState, response.state))
-
-
-def _visibility(word: Visibility | None) -> "types_pb2.Visibility.ValueType":
-    if word is None:
-        return types_pb2.VISIBILITY_UNSPECIFIED
-    return types_pb2.Visibility.Value(name_of(types_pb2.Visibility, word))
 
 
 def _finding(finding: types_pb2.ValidationFinding) -> Finding:
