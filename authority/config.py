@@ -152,6 +152,8 @@ class Settings(OperatorSettings):
     """After how long a client is sent to connect anew, so that load spreads over replicas; never when not set."""
     drain_s: float = Field(10.0, ge=0, le=300)
     """How long running calls may take to end after SIGTERM."""
+    hang_s: float = Field(30.0, ge=1, le=3_600)
+    """How long one of several workers may give no sign of life before it is killed and another takes its place."""
 
     event_stream: str = Field("authority:events", min_length=1, max_length=256)
     """The Redis stream that events are delivered to; `{tenant}` in it makes one for each tenant."""

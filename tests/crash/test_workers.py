@@ -225,6 +225,46 @@ async def test_a_stuck_worker_holds_up_no_end(processes: Processes) -> None:
     assert f"worker={workers[0]} " in f"{crew.said} ".replace("\n", " ")
 
 
+async def test_f10_a_worker_that_hangs_under_load_is_replaced_and_nothing_is_lost_or_doubled(
+    site: Site, processes: Processes, crash_tenant: Tenant
+) -> None:
+    # Given commits under way, by callers who give up an attempt that nobody answers
+    crew = await processes.serving({**SETTINGS, "hang_s": "5"})
+    hangs, other = crew.workers
+    async with team_at(crew.address, crash_tenant) as team:
+        ready, before = await all_of(team.ready() for _ in range(100)), site.storage.assert_whole().receipts
+    async with holders_at(crew.address, crash_tenant, retries=PATIENT, within_s=60) as holders:
+        committing = asyncio.create_task(_commit_all(holders, ready))
+        await eventually(lambda: site.storage.counts().receipts > before + 20, "the load is under way")
+        # When a worker stands still, its connections open
+        os.kill(hangs, signal.SIGSTOP)
+        # Then it is killed, and every caller has what it asked for
+        await eventually(lambda: process_table.has_ended(hangs), "it is killed")
+        _assert_nothing_lost_or_doubled(site, await committing, before)
+    # And another serves in its place, while the other one was left alone
+    await eventually(lambda: len(crew.workers) == 2 and crew.said.count("worker serves") == 3, "another serves")
+    assert other in crew.workers
+    (line,) = (line for line in crew.said.splitlines() if "worker hangs" in line)
+    assert f"worker={hangs} " in f"{line} "
+
+
+async def test_a_parent_that_stood_still_takes_nobody_s_silence_for_a_hang(processes: Processes) -> None:
+    # Given workers whose parent stands still for longer than they may be silent, and hears nothing of them
+    crew = await processes.serving({**SETTINGS, "hang_s": "1"})
+    workers = crew.workers
+    await crew.pause()
+    begin = asyncio.get_running_loop().time()
+    while asyncio.get_running_loop().time() < begin + 2:
+        assert await health_at(crew.address, within_s=30) == SERVING
+    # When it goes on, for as long as it takes to replace them
+    crew.resume()
+    crew.send(signal.SIGHUP)
+    await eventually(lambda: "workers replaced" in crew.said, "they are replaced in order")
+    # Then it has killed none
+    assert "worker hangs" not in crew.said
+    await _have_ended(workers)
+
+
 async def test_a_second_ctrl_c_waits_for_nobody(site: Site, crew: ServiceProcess, crew_team: Team) -> None:
     # Given a commit that stands still inside the database, and a parent that waits for it
     ready, before, workers = await crew_team.ready(), site.storage.assert_whole().receipts, crew.workers

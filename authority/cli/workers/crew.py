@@ -8,6 +8,7 @@ from typing import Final
 
 import structlog
 
+from authority.cli.workers.order import pulse_every_s
 from authority.cli.workers.process import WorkerFailed, WorkerProcess
 from authority.config import Settings
 
@@ -75,6 +76,7 @@ class Crew:
         if len(failures) == len(self._places):
             raise failures[0]
         self._keeping = [asyncio.create_task(self._keep(place)) for place in self._places]
+        self._keeping.append(asyncio.create_task(self._watch()))
 
     async def replace(self) -> None:
         """Another worker for each, one after another: the old one is asked to end when the new one serves.
@@ -115,6 +117,17 @@ class Crew:
             async with place.changing:
                 if place.worker is worker:
                     await self._fill(place)
+
+    async def _watch(self) -> None:
+        """Kills whoever hangs: serves nobody, and would not end by itself either. Another takes its place as ever."""
+        hang_s = self._settings.hang_s
+        every_s = pulse_every_s(hang_s)
+        while True:
+            await asyncio.sleep(every_s)
+            for worker in self._started:
+                if worker.is_running and worker.look() * every_s > hang_s:
+                    _log.error("worker hangs", worker=worker.pid, silent_s=hang_s)
+                    worker.put_to_death()
 
     async def _fill(self, place: _Place) -> None:
         """Puts another worker in the place of one that has ended; why one does not serve is told when it has ended."""

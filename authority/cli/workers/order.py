@@ -4,7 +4,7 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from pydantic import SecretStr
 
@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from authority.cli.output import Json
+
+
+PULSE: Final = b"\n"
+"""A worker's sign of life, in place of a line that says something."""
+
+
+def pulse_every_s(hang_s: float) -> float:
+    """How often a worker gives it, when that long without one is taken for a hang."""
+    return min(1.0, hang_s / 4)
 
 
 @dataclass(frozen=True, slots=True)

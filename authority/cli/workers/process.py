@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 import structlog
 
 from authority.cli.failures import REFUSED, Refused
-from authority.cli.workers.order import Order, Report
+from authority.cli.workers.order import PULSE, Order, Report
 from authority.config import Settings
 
 _log = structlog.get_logger(__name__)
@@ -45,6 +45,7 @@ class WorkerProcess:
         self._last = Report()
         self._following = asyncio.create_task(self._follow())
         self._served_from: float | None = None
+        self._silent_looks = 0
 
     @classmethod
     def start(cls, settings: Settings) -> Self:
@@ -119,6 +120,19 @@ class WorkerProcess:
             _log.warning("worker did not end in time", worker=self.pid)
             await self.kill()
 
+    def look(self) -> int:
+        """How many looks in a row, this one included, have found no sign of life; 0 while it begins.
+
+        Looks are counted, and not seconds: a parent that stood still itself takes nobody's silence for a hang.
+        """
+        self._silent_looks = 0 if self._served_from is None else self._silent_looks + 1
+        return self._silent_looks
+
+    def put_to_death(self) -> None:
+        """Kills it and waits for nothing: it has ended a moment later, or as soon as the kernel lets it."""
+        self._silent_looks = 0
+        self._popen.kill()
+
     async def kill(self) -> None:
         """Ends it at once; returns when it has gone."""
         self._popen.kill()
@@ -133,6 +147,9 @@ class WorkerProcess:
         transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), self._popen.stdout)
         try:
             async for line in reader:
+                self._silent_looks = 0
+                if line == PULSE:
+                    continue
                 self._last = Report.of_line(line)
                 if not self._first.done():
                     self._first.set_result(self._last)

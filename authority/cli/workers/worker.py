@@ -1,19 +1,21 @@
 """What runs inside a worker: the service on a port that it shares, until its parent ends it, or ends."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import structlog
 import uvloop
 
+from authority.bootstrap.repeating import repeating
 from authority.cli.failures import explain, trace_of
 from authority.cli.logs import log_as
 from authority.cli.serving import opened, running
-from authority.cli.workers.order import Order, Report
+from authority.cli.workers.order import PULSE, Order, Report, pulse_every_s
 from authority.config import Settings
 from authority.embedded.launch import end_with_parent
 
@@ -26,7 +28,11 @@ _FOR_THE_PARENT: Final = (signal.SIGINT, signal.SIGHUP)
 
 def main() -> int:
     """Serves as standard input says and answers with the exit code: 0 once it was asked to end and has."""
-    tell = _teller()
+    private = _private_output()
+
+    def tell(report: Report) -> None:
+        os.write(private, report.line())
+
     line = sys.stdin.buffer.readline()
     if not line:
         return _ORPHANED
@@ -41,7 +47,7 @@ def main() -> int:
         settings = order.load()
         log_as(settings)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, tell))
+            runner.run(_serve(settings, tell, _pulse(private)))
     except Exception as error:  # noqa: BLE001 - the parent tells it, and may start another
         sentence, code = explain(error)
         _log.debug("worker failed", trace=trace_of(error))
@@ -50,21 +56,32 @@ def main() -> int:
     return 0
 
 
-async def _serve(settings: Settings, tell: Callable[[Report], None]) -> None:
+async def _serve(settings: Settings, tell: Callable[[Report], None], pulse: Callable[[], Awaitable[None]]) -> None:
     stop = asyncio.Event()
     # However often it comes: from the parent, and from who signals all processes of a service at once.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with opened(settings, shares_port=True) as service, running(service, stop):
-        tell(Report(metrics=service.metrics_url))
+    async with (
+        repeating(pulse, pulse_every_s(settings.hang_s)),
+        opened(settings, shares_port=True) as service,
+        running(service, stop),
+    ):
+        tell(Report())
         await stop.wait()
 
 
-def _teller() -> Callable[[Report], None]:
-    """Writes to what is standard output now; whatever else is printed goes where the logs go."""
+def _pulse(private: int) -> Callable[[], Awaitable[None]]:
+    """A sign of life to the parent: the event loop that serves goes round."""
+
+    async def pulse() -> None:
+        with contextlib.suppress(BlockingIOError):  # A parent that stands still has enough of them already.
+            os.write(private, PULSE)
+
+    os.set_blocking(private, False)
+    return pulse
+
+
+def _private_output() -> int:
+    """What is standard output now; whatever else is printed goes where the logs go."""
     private = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-
-    def tell(report: Report) -> None:
-        os.write(private, report.line())
-
-    return tell
+    return private
