@@ -26,6 +26,7 @@ from authority.cli import (
     serve,
     tamper,
     tenants,
+    why,
 )
 from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
 from authority.cli.failures import explain as explain_failure
@@ -53,6 +54,7 @@ app.add_typer(policies.app, name="policies")
 app.add_typer(keys.app, name="keys")
 app.command("call")(call.call)
 app.command("inspect")(inspect.inspect)
+app.command("why")(why.why)
 app.command("relay")(relay.relay)
 app.add_typer(outbox.app, name="outbox")
 app.command("config")(config.config)

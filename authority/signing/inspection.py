@@ -102,6 +102,16 @@ def describe(statement: Statement) -> Description:
     )
 
 
+def says(payload_type: str, payload: bytes) -> Mapping[str, Described]:
+    """What payload bytes of any type of ours say, signed or not; nothing when they have no single reading."""
+    if payload_type not in PAYLOAD_CLASSES:
+        return {}
+    try:
+        return _fields(read_payload(payload_type, payload, PAYLOAD_CLASSES[payload_type]))
+    except StatementError:
+        return {}
+
+
 def dsse_json(statement: Statement) -> str:
     """The DSSE JSON envelope of the statement, for tools that know DSSE alone."""
     return to_dsse_json(_signed(statement))

@@ -53,7 +53,7 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
         "AGENT_CREDENTIALS": str(credentials / "lantern-software-agent.json"),
     }
     scripts = re.findall(r"```python\n(.*?)```", CLIENT_README, re.DOTALL)
-    assert len(scripts) == 4
+    assert len(scripts) == 5
 
     printed = []
     for script in scripts:
@@ -70,8 +70,9 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
         assert done.stderr == ""
         printed.append(done.stdout.splitlines())
 
-    _, many, sync, _ = printed
+    _, many, sync, recalled, _ = printed
     assert sync == ["True"]
+    assert [line.startswith("agent_output ") and "staging" in line for line in recalled] == [True]
     records = [line.split()[-1] for line in many]
     assert all(UUID.fullmatch(record) for record in records), many
     assert len(set(records)) == 10

@@ -72,6 +72,7 @@ from capability_authority.client.values import (
     Revocation,
     Validation,
 )
+from capability_authority.offline import Check, CheckVerdict, KeySetRefused
 
 __all__ = [
     "AlreadyCommitted",
@@ -85,6 +86,8 @@ __all__ = [
     "CallerUnauthenticated",
     "CapabilityAuthority",
     "CapabilityVerdict",
+    "Check",
+    "CheckVerdict",
     "Citation",
     "CommitItem",
     "Committed",
@@ -108,6 +111,7 @@ __all__ = [
     "IssuedCapability",
     "IssuerUnknown",
     "KeyRevoked",
+    "KeySetRefused",
     "LimitExceeded",
     "Malformed",
     "MemoryRecord",

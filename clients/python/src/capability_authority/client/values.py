@@ -318,6 +318,11 @@ class MemoryRecord:
         return word_of(types_pb2.Provenance, self.message.provenance)
 
     @property
+    def visibility(self) -> str:
+        """Who may see it: "private", "channel", "team" or "workspace"."""
+        return word_of(types_pb2.Visibility, self.message.visibility)
+
+    @property
     def content(self) -> bytes:
         """The exact bytes that were committed."""
         return self.message.content

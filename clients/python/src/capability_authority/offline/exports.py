@@ -233,7 +233,17 @@ def _of_proposal(revision: ProposalRevision, record: MemoryRecord, terms: Commit
 
 def _same(one: Message, other: Message, *fields: str) -> Terms:
     for field in fields:
-        yield field, getattr(one, field), getattr(other, field)
+        yield field, _said(one, field), _said(other, field)
+
+
+def _said(message: Message, field: str) -> object:
+    """The value of a field, an enum's as its lowercase word."""
+    value = getattr(message, field)
+    enum = message.DESCRIPTOR.fields_by_name[field].enum_type
+    if enum is None or value not in enum.values_by_number:
+        return value
+    prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")
+    return enum.values_by_number[value].name.removeprefix(prefix).lower()
 
 
 def _agree(terms: Terms) -> None:
