@@ -1,6 +1,6 @@
 """Presents capabilities to a real authority, and tells what it says of each."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -35,6 +35,15 @@ class Answer:
         return {"accepted": self.accepted, "reason": self.reason or None, "facts": dict(self.facts)}
 
 
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What was tampered with, how, and how that was answered."""
+
+    what: str
+    change: str
+    answer: Answer
+
+
 Present: TypeAlias = Callable[[Message], Awaitable[Answer]]
 """Presents one capability, a SignedStatement. Raises AuthorityError when no answer of the authority itself came."""
 
@@ -63,13 +72,31 @@ def committing(ready: Ready) -> Present:
         request = type(prepared)()
         request.CopyFrom(prepared)
         request.capability.CopyFrom(capability)  # type: ignore[arg-type] # a SignedStatement
-        try:
-            await ready.holder.call("CommitValidated", request)
-        except AuthorityError as error:
-            return _refused(error)
-        return Answer(accepted=True)
+        return await _commit(ready, request)
 
     return present
+
+
+async def presented_otherwise(ready: Ready) -> AsyncIterator[Tried]:
+    """Commits with the untouched capability, while what is presented with it is not what it binds."""
+    capability, content = ready.capability, ready.content
+    evidence = list(ready.proposal.message.evidence_digests)
+    items = (
+        ("content", "one byte changed", CommitItem(capability, content=content.replace(b"14 days", b"15 days"))),
+        ("media type", "text/plain", CommitItem(capability, content=content, media_type="text/plain")),
+        ("evidence", "in another order", CommitItem(capability, content=content, evidence_digests=evidence[::-1])),
+        ("commit key", "another", CommitItem(capability, content=content, commit_idempotency_key="another")),
+    )
+    for what, change, item in items:
+        yield Tried(f"presented {what}", change, await _commit(ready, PreparedCommit.of(item).request))
+
+
+async def _commit(ready: Ready, request: Message) -> Answer:
+    try:
+        await ready.holder.call("CommitValidated", request)
+    except AuthorityError as error:
+        return _refused(error)
+    return Answer(accepted=True)
 
 
 def _refused(error: AuthorityError) -> Answer:

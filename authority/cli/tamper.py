@@ -14,7 +14,7 @@ from authority.cli.child import served
 from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import Json, console_for_answers, emit, note, say
-from authority.cli.presenting import Answer, Present, committing, verifying
+from authority.cli.presenting import Answer, Present, Tried, committing, presented_otherwise, verifying
 from authority.cli.ready import ready
 from authority.cli.running import run_to_end
 from authority.cli.serving import stopped_by_sigterm
@@ -22,7 +22,7 @@ from authority.cli.statement_argument import find_argument
 from authority.cli.tables import table
 from authority.domain.statement import Statement
 from authority.signing.statement_forms import find_statement
-from authority.signing.tampering import NotACapability, Tampered, signed, tampered, terms_of
+from authority.signing.tampering import NotACapability, signed, tampered, terms_of
 from capability_authority.client import AuthorityError, CapabilityAuthority
 
 _TERMINATED: Final = 143
@@ -32,7 +32,7 @@ _TERMINATED: Final = 143
 class Trial:
     """What was tried on one capability, and what came of it."""
 
-    tried: Sequence[tuple[Tampered, Answer]]
+    tried: Sequence[Tried]
     untouched: Sequence[tuple[str, Answer]]
     """What was done with the capability itself afterwards, in words, and how it was answered."""
     by: str
@@ -41,7 +41,7 @@ class Trial:
     @property
     def accepted(self) -> list[str]:
         """What should have been refused."""
-        return [f"{one.what} ({one.change})" for one, answer in self.tried if answer.accepted]
+        return [f"{one.what} ({one.change})" for one in self.tried if one.answer.accepted]
 
     @property
     def ok(self) -> bool:
@@ -67,8 +67,9 @@ def tamper(
 
     Changed terms are encoded anew under the old signature. A capability that is named is presented to VerifyCapability,
     by any principal of its tenant, and is as good afterwards as before. Without one, a fresh capability is made on an
-    authority of its own, which is thrown away; every changed one is committed there in vain, and then the untouched one
-    is committed. The exit code is 0 only if every changed one was refused and the untouched one was not.
+    authority of its own, which is thrown away. Every changed one is committed there in vain, so is the untouched one
+    with other content and the like, and then as it should be. The exit code is 0 only if every changed one was refused
+    and the untouched one was not.
     """
     if statement:
         trial = _on_a_served_one(find_argument(statement), find_caller(credentials, data, who, tls_roots))
@@ -109,7 +110,7 @@ def _on_a_fresh_one() -> Trial:
         async with ready(folder) as made:
             statement = find_statement(made.capability.statement.SerializeToString())
             present = committing(made)
-            tried = await _tried(statement, present)
+            tried = [*await _tried(statement, present), *[one async for one in presented_otherwise(made)]]
             untouched = [
                 ("verified", await verifying(made.holder)(signed(statement))),
                 ("committed", await present(signed(statement))),
@@ -126,8 +127,8 @@ def _on_a_fresh_one() -> Trial:
             return _answered(lambda: run(Path(folder)))
 
 
-async def _tried(statement: Statement, present: Present) -> list[tuple[Tampered, Answer]]:
-    return [(one, await present(one.message)) for one in tampered(statement)]
+async def _tried(statement: Statement, present: Present) -> list[Tried]:
+    return [Tried(one.what, one.change, await present(one.message)) for one in tampered(statement)]
 
 
 def _answered(run: Callable[[], Coroutine[Any, Any, Trial]]) -> Trial:
@@ -138,10 +139,7 @@ def _answered(run: Callable[[], Coroutine[Any, Any, Trial]]) -> Trial:
 
 
 def _show(trial: Trial) -> None:
-    rows = [
-        (one.what, one.change, _refusal(answer), answer.details if not answer.accepted else "")
-        for one, answer in trial.tried
-    ]
+    rows = [(one.what, one.change, _refusal(one.answer), one.answer.details) for one in trial.tried]
     table(("TAMPERED WITH", "HOW", f"{trial.by} SAYS", "NAMING"), rows)
     say()
     for what, answer in trial.untouched:
@@ -175,6 +173,6 @@ def _document(trial: Trial) -> dict[str, Json]:
     return {
         "ok": trial.ok,
         "presented_to": trial.by,
-        "tampered": [{"what": one.what, "change": one.change, **answer.document()} for one, answer in trial.tried],
+        "tampered": [{"what": one.what, "change": one.change, **one.answer.document()} for one in trial.tried],
         "untouched": [{"what": what, **answer.document()} for what, answer in trial.untouched],
     }

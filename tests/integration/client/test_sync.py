@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar, assert_type
 
 import pytest
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_span
 
 from capability_authority import CapabilityAuthority as AsyncCapabilityAuthority
 from capability_authority.client import (
@@ -194,6 +195,20 @@ async def test_closing_ends_the_calls_of_other_threads(small_authority: SmallAut
 
     serving = asyncio.get_running_loop()
     await beside(use)
+
+
+async def test_the_caller_s_trace_goes_along(small_authority: SmallAuthority) -> None:
+    context = SpanContext(0xA1, 0xB2, is_remote=False, trace_flags=TraceFlags(1))
+
+    def ask() -> None:
+        # Given a span that is current in the caller's thread alone
+        with connected(small_authority) as client, use_span(NonRecordingSpan(context)):
+            # When a verb is called, which runs in another thread
+            list(client.list_records(memory_namespace="engineering/reviews"))
+
+    await beside(ask)
+    (told,) = small_authority.attempts("ListMemoryRecords")
+    assert told.metadata["traceparent"] == f"00-{0xA1:032x}-{0xB2:016x}-01"
 
 
 async def test_what_its_own_loop_runs_cannot_wait_for_it(small_authority: SmallAuthority) -> None:

@@ -26,6 +26,8 @@ class BackgroundLoop:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._lock = threading.Lock()
+        self._is_stopped = False
         # A daemon: a program that ends without closing its clients must end all the same.
         self._thread = threading.Thread(target=self._serve, name="capability-authority", daemon=True)
         self._thread.start()
@@ -42,11 +44,12 @@ class BackgroundLoop:
                 "a sync client was called by what its own event loop runs, which would wait for ever: use"
                 " capability_authority.CapabilityAuthority there, or a plain iterable instead of an async one"
             )
-        try:
+        # What is handed over before the stop is cancelled by it; nothing is handed over after it, to wait for ever.
+        with self._lock:
+            if self._is_stopped:
+                work.close()
+                raise ConnectionClosed("the client was closed meanwhile")
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        except RuntimeError:
-            work.close()
-            raise ConnectionClosed("the client was closed meanwhile") from None
         try:
             return future.result()
         except concurrent.futures.CancelledError:
@@ -57,9 +60,12 @@ class BackgroundLoop:
 
     def stop(self) -> None:
         """Cancel what is still under way and end the thread."""
-        if self._thread.is_alive():
+        with self._lock:
+            if self._is_stopped:
+                return
+            self._is_stopped = True
             self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(_ENDS_WITHIN_S * 2)
+        self._thread.join(_ENDS_WITHIN_S * 2)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
