@@ -34,6 +34,7 @@ class Remedy:
 
 _FIELD: Final = {"field": "the path of the field in the request"}
 _SHAPE: Final = {**_FIELD, "problem": "what is wrong with it, or what it may be at most"}
+_INCIDENT: Final = {"incident_id": "names the entry in the authority's log, where there is one"}
 _RECEIPT: Final = {"receipt_id": "the receipt of that commit"}
 
 REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
@@ -82,7 +83,7 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
             NO,
             "The caller's kind can never do this, or its right to do it is missing.",
             "See its kind and rights by `authority principals list`; another principal may be the one to ask.",
-            {**_SHAPE, "right": "the right that is missing"},
+            {**_SHAPE, "right": "the right that is missing", "kind": "the kind that may"},
             ("semantics §2", "ADR-328 §6"),
         ),
         Reason.IDEMPOTENCY_CONFLICT: Remedy(
@@ -187,7 +188,8 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
             LATER,
             "More work waits than the authority takes on; nothing was done.",
             "Ask again after a moment, as clients do by themselves; operators see why by `authority top`.",
-            see=("semantics §10",),
+            _INCIDENT,
+            ("semantics §10",),
         ),
         Reason.NOT_FOUND: Remedy(
             NO,
@@ -200,13 +202,15 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
             YES,
             "Others kept changing the same rows at the same moment.",
             "Ask again, as clients do by themselves.",
-            see=("semantics §5",),
+            _INCIDENT,
+            ("semantics §5",),
         ),
         Reason.DEPENDENCY_UNAVAILABLE: Remedy(
             SAME_KEY,
             "PostgreSQL is away, or the outcome of the call is unknown, or this was a read while Redis is away.",
             "Ask again with the same key: whatever happened, it happens once. Operators ask `authority doctor`.",
-            see=("semantics §5", "cases A06, C01"),
+            _INCIDENT,
+            ("semantics §5", "cases A06, C01"),
         ),
         Reason.NOT_IMPLEMENTED: Remedy(
             NO,
@@ -217,7 +221,7 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
             NO,
             "A defect of the authority. Nothing internal is told to callers.",
             "Give the operator the incident id: the log says under it what happened.",
-            {"incident_id": "names the entry in the authority's log"},
+            _INCIDENT,
             ("case F01",),
         ),
     }

@@ -1,6 +1,8 @@
 """The table of remedies, the statuses that callers get, and the error table of ARCHITECTURE.md say the same."""
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,3 +47,22 @@ def test_a_remedy_is_in_sentences_and_agrees_with_what_callers_are_told(reason: 
 
 def test_the_remedies_stand_in_the_order_of_the_reasons() -> None:
     assert list(REMEDIES) == list(Reason)
+
+
+def told() -> Iterator[tuple[str, str]]:
+    """Each reason with each fact that the code gives it where it refuses."""
+    for file in (ROOT / "authority").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="Refusal"),
+                    args=[ast.Attribute(value=ast.Name(id="Reason"), attr=reason), ast.Dict(keys=keys)],
+                ):
+                    yield from ((reason, str(key.value)) for key in keys if isinstance(key, ast.Constant))
+
+
+def test_a_remedy_names_every_fact_that_a_refusal_tells() -> None:
+    found = set(told())
+
+    assert len(found) > 10
+    assert [(reason, fact) for reason, fact in found if fact not in REMEDIES[Reason[reason]].facts] == []
