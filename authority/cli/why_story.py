@@ -102,8 +102,8 @@ class Story:
         yield from _several("source", record.source_refs)
         yield from _several("about", record.subject_refs)
         yield from _several("evidence", record.evidence_digests)
-        if record_id := self.export.message.trail.supersedes_record_id:
-            yield "corrects", record_id
+        if record.supersedes_record_id:
+            yield "corrects", record.supersedes_record_id
 
     def _permission(self) -> Iterator[tuple[str, str]]:
         trail = self.export.message.trail

@@ -34,8 +34,6 @@ class RecordHistory:
     superseded_by: str
     """The record that corrects it; empty while none does."""
     supersede_time: Instant | None
-    supersedes: str
-    """The record that it corrects; empty for none."""
 
     def state_at(self, now: Instant) -> RecordState:
         """Where the record stands at that time."""

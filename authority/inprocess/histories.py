@@ -27,7 +27,6 @@ class InProcessHistories:
             revoke_note=withdrawal.note if withdrawal else "",
             superseded_by=kept.superseded_by,
             supersede_time=kept.supersede_time,
-            supersedes=kept.record.supersedes_record_id,
         )
 
     async def trail(self, tenant: TenantRef, receipt: CommitReceipt, most: int) -> AuditTrail:

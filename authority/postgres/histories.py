@@ -34,7 +34,6 @@ class PostgresHistories:
             revoke_note=found["revoke_note"] or "",
             superseded_by=_text(found["superseded_by"]),
             supersede_time=found["supersede_time"],
-            supersedes=_text(found["supersedes_record_id"]),
         )
 
     async def trail(self, tenant: TenantRef, receipt: CommitReceipt, most: int) -> AuditTrail:

@@ -125,8 +125,8 @@ async def test_history_keeps_what_took_whose_place_and_when(world: World) -> Non
     before, after_it = [await histories.of_record(world.tenant, record_id) for record_id in (old, new)]
     assert before
     assert after_it
-    assert (before.superseded_by, before.supersede_time, before.supersedes) == (new, world.now(), "")
-    assert (after_it.superseded_by, after_it.supersede_time, after_it.supersedes) == ("", None, old)
+    assert (before.superseded_by, before.supersede_time, before.record.supersedes_record_id) == (new, world.now(), "")
+    assert (after_it.superseded_by, after_it.supersede_time, after_it.record.supersedes_record_id) == ("", None, old)
 
 
 # --- several corrections, and what happens meanwhile ------------------------------------------------------------------

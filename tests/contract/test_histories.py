@@ -124,6 +124,26 @@ async def test_what_is_visible_no_more_is_exported_to_admins_in_the_audit_form_a
     assert (trail.revoke_time, trail.revoke_note) == (revoke_time, "It was wrong.")
 
 
+async def test_a_superseded_record_names_what_corrects_it_and_the_correction_is_bound_to_it(world: World) -> None:
+    # given a record and its correction
+    _, answer = await world.committed(b"tea at nine")
+    old = answer.receipt.record_id
+    ground = await world.allow(must(await world.correct(old, b"tea at eight")))
+    world.authority.clock.advance(MINUTE)
+    new = must(await world.commit(await world.issued_on(ground))).receipt.record_id
+    # then the admin sees what took its place and since when, and others no longer see it
+    message = await exported(world, old)
+    assert message.state == pb.RECORD_STATE_SUPERSEDED
+    assert message.trail.superseded_by_record_id == new
+    assert must(await export(world, old)).history.supersede_time == world.now()
+    assert await export(world, old, by=world.user) == NOT_FOUND
+    # and what the correction corrects is covered by the proposal digest
+    correction = await exported(world, new)
+    assert CheckVerdict.BROKEN not in verdicts(await checked(world, correction)).values()
+    correction.record.supersedes_record_id = ""
+    assert verdicts(await checked(world, correction))["proposal"] is CheckVerdict.BROKEN
+
+
 async def test_g02_what_one_may_not_see_is_not_exported(world: World) -> None:
     # given a record that is its proposer's alone, and a neighbour's
     neighbour = await world.neighbour()

@@ -170,6 +170,17 @@ async def test_g07_content_decided_anew_is_found_as_a_record_of_its_own(world: W
     assert await found(world, "tea") == [again]
 
 
+async def test_a_superseded_record_gives_way_to_its_correction(world: World) -> None:
+    # given a record, whose correction is on its way
+    old = await recorded(world, "tea at nine")
+    issued = await world.issued_on(await world.allow(must(await world.correct(old, b"tea at eight"))))
+    assert await found(world, "tea") == [old]
+    # when it is committed, then it is found in its place
+    new = must(await world.commit(issued)).receipt.record_id
+    assert await found(world, "tea") == [new]
+    assert await found(world, "nine") == []
+
+
 async def test_g04_every_filter_narrows_and_none_widens(world: World) -> None:
     # given two records, and one that the reader must not see
     begin = world.now()

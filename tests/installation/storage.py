@@ -88,6 +88,7 @@ class Storage:
             " join authority.memory_record m on m.tenant = r.tenant and m.receipt_id = r.receipt_id"
             " join authority.capability c on c.tenant = r.tenant and c.capability_id = r.capability_id"
             " join authority.outbox o on o.tenant = r.tenant and o.aggregateid = r.record_id::text"
+            "  and o.type = 'memory.committed.v1'"
             " join authority.proposal_head h on h.tenant = r.tenant and h.proposal_id = r.proposal_id"
         )
         assert len(joined) == counts.receipts

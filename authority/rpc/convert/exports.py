@@ -49,7 +49,6 @@ def _trail(export: RecordExport, exported: ExportedTrail) -> pb.AuditTrail:
         revoke_note=history.revoke_note,
         superseded_by_record_id=history.superseded_by,
         supersede_time=optional_timestamp(history.supersede_time),
-        supersedes_record_id=history.supersedes,
     )
 
 

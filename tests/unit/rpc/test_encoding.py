@@ -225,7 +225,6 @@ def test_an_export_says_all_that_is_known_of_a_record() -> None:
         revoke_note="Wrong.",
         superseded_by="r-2",
         supersede_time=Instant(9_008),
-        supersedes="r-0",
     )
     told = ExportedTrail(trail, [ExportedRevision("type", b"payload")], revisions_left_out=2)
     export = exports.export_response(RecordExport(history, RecordState.REVOKED, STATEMENT, Instant(1), told)).export

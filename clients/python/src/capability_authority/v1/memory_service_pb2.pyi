@@ -793,15 +793,12 @@ class AuditTrail(_message.Message):
     REVOKE_NOTE_FIELD_NUMBER: _builtins.int
     SUPERSEDED_BY_RECORD_ID_FIELD_NUMBER: _builtins.int
     SUPERSEDE_TIME_FIELD_NUMBER: _builtins.int
-    SUPERSEDES_RECORD_ID_FIELD_NUMBER: _builtins.int
     revisions_left_out: _builtins.int
     """How many there are beside these."""
     has_more_citations: _builtins.bool
     revoke_note: _builtins.str
     superseded_by_record_id: _builtins.str
     """The record that corrects this one, and since when."""
-    supersedes_record_id: _builtins.str
-    """The record that this one corrects."""
     @_builtins.property
     def capability(self) -> _statements_pb2.SignedStatement: ...
     @_builtins.property
@@ -841,11 +838,10 @@ class AuditTrail(_message.Message):
         revoke_note: _builtins.str = ...,
         superseded_by_record_id: _builtins.str = ...,
         supersede_time: _timestamp_pb2.Timestamp | None = ...,
-        supersedes_record_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["capability", b"capability", "decision_receipt", b"decision_receipt", "revoke_time", b"revoke_time", "supersede_time", b"supersede_time", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approvals", b"approvals", "capability", b"capability", "citations", b"citations", "decision_receipt", b"decision_receipt", "has_more_citations", b"has_more_citations", "revisions", b"revisions", "revisions_left_out", b"revisions_left_out", "revoke_note", b"revoke_note", "revoke_time", b"revoke_time", "supersede_time", b"supersede_time", "superseded_by_record_id", b"superseded_by_record_id", "supersedes_record_id", b"supersedes_record_id", "validation_receipt", b"validation_receipt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approvals", b"approvals", "capability", b"capability", "citations", b"citations", "decision_receipt", b"decision_receipt", "has_more_citations", b"has_more_citations", "revisions", b"revisions", "revisions_left_out", b"revisions_left_out", "revoke_note", b"revoke_note", "revoke_time", b"revoke_time", "supersede_time", b"supersede_time", "superseded_by_record_id", b"superseded_by_record_id", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
