@@ -7,6 +7,7 @@ from authority.domain.capability import Presentation
 from authority.domain.decision import ApprovalVerdict, DecisionOutcome
 from authority.domain.identity import PrincipalKind
 from authority.domain.plan import StoredReceipt
+from authority.domain.proposal import StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
@@ -38,7 +39,11 @@ class Committing(Proposing):
 
     async def made_ready(self, by: PrincipalKind, fact: bytes, holder: Person, way: Way) -> list[Held]:
         """Goes from a proposal to capabilities, as far as the way leads."""
-        proposal = await self.proposed(by, fact)
+        return await self.brought_on(await self.proposed(by, fact), by, holder, way)
+
+    async def brought_on(self, proposal: StoredProposal, by: PrincipalKind, holder: Person, way: Way) -> list[Held]:
+        """The way of a proposal that its proposer just made."""
+        fact = proposal.content
         for _ in range(1, way.revisions):
             proposal = await self.revised(proposal, by, fact) or proposal
         await self.validated(proposal)

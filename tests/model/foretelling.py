@@ -13,7 +13,20 @@ from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.statement import KeyPurpose
 from authority.usecases.ports import RevokedCapability
-from tests.model.notes import Claim, Fingerprint, Ground, Held, Notes, Revision, Verdict, Wish, fingerprint, revision_of
+from tests.model.notes import (
+    Burial,
+    Claim,
+    Fingerprint,
+    Ground,
+    Held,
+    Notes,
+    Revision,
+    Settled,
+    Verdict,
+    Wish,
+    fingerprint,
+    revision_of,
+)
 from tests.world.clock import SetClock
 from tests.world.world import Person
 
@@ -61,10 +74,9 @@ class Foretelling:
         return self._of_current(proposal) or (Reason.NOT_VALIDATED if turned_down else None)
 
     def passes(self, proposal: StoredProposal) -> bool:
-        """Whether validators let the content through: nothing living says the same."""
-        same = (
-            it for it in self.notes.committed.values() if it.held.ground.allowed.proposal.content == proposal.content
-        )
+        """Whether validators let the content through: nothing living says the same but what is to be corrected."""
+        corrected = self.notes.corrected_by(proposal)
+        same = (it for it in self.notes.committed.values() if it.content == proposal.content and it is not corrected)
         return not any(self.notes.is_alive(settled) for settled in same)
 
     def of_verdict(self, proposal: StoredProposal, verdict: ApprovalVerdict) -> Reason | None:
@@ -159,6 +171,24 @@ class Foretelling:
         first = self.notes.revoked.get(held.capability_id)
         return RevokedCapability(self.clock.now() if first is None else first, replayed=first is not None)
 
+    def of_record_revocation(self, settled: Settled, by: Person, request_id: str) -> Reason | Burial | None:
+        """RevokeRecord: the first tombstone after its decision, None where there is none yet.
+
+        Of those who propose here the user may decide as well, and the agent takes nothing back.
+        """
+        principal, holder = by.principal, settled.held.holder
+        judges = principal.kind is PrincipalKind.ADMIN or Right.DECIDE in principal.rights
+        if principal.tenant != holder.principal.tenant or not (judges or by.ref == holder.ref):
+            return Reason.NOT_FOUND
+        record_id = settled.receipt.record_id
+        if self.notes.answered.get((by.ref, request_id), record_id) != record_id:
+            return Reason.IDEMPOTENCY_CONFLICT
+        return self.notes.withdrawal_of(settled)
+
+    def of_correction(self, settled: Settled) -> Reason | None:
+        """CorrectRecord: of what can be read."""
+        return None if self.notes.is_alive(settled) else Reason.NOT_FOUND
+
     def of_look(self, held: Held, presentation: Presentation) -> Reason | None:
         """VerifyCapability: the capability's own terms by the keys that this process knows, and its revocation."""
         carried = self._carried(held, presentation)
@@ -214,15 +244,20 @@ class Foretelling:
         """What the stored state says against it: everything that it rests on, as it is now."""
         ground, withdrawn = held.ground, self.notes.withdrawn
         keys = {held.signer, held.holder.key_id, *ground.signers}
-        buried = self.notes.buried.get(ground.allowed.proposal.content, 0) > ground.moment
+        committed = ground.revision[0] in self.notes.committed
+        corrected = None if committed else self.notes.corrected_by(ground.allowed.proposal)
+        buried = self.notes.burial_after(ground.allowed.proposal.content, ground.moment) is not None or (
+            corrected is not None and self.notes.withdrawal_of(corrected) is not None
+        )
+        replaced = corrected is not None and corrected.receipt.record_id in self.notes.superseded
         return {
             Reason.KEY_REVOKED: bool(keys & withdrawn),
             Reason.POLICY_DENIED: ground.policy != self.notes.policy,
             Reason.EXPIRED: self.clock.now() >= min(held.expire, ground.expire),
             Reason.REVOKED: str(held.holder.ref) in withdrawn or buried or held.capability_id in self.notes.revoked,
-            Reason.NOT_VALIDATED: not self._stands(ground),
+            Reason.NOT_VALIDATED: not self._stands(ground) or replaced,
             Reason.APPROVAL_REQUIRED: bool(ground.approval) and not self._approved(ground),
-            Reason.ALREADY_COMMITTED: ground.revision[0] in self.notes.committed,
+            Reason.ALREADY_COMMITTED: committed,
         }
 
     def _stands(self, ground: Ground) -> bool:

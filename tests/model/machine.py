@@ -24,11 +24,12 @@ from authority.domain.references import DAY, HOUR, MINUTE, SECOND, TenantRef
 from authority.signing.key_ring import MINTING
 from capability_authority.offline import sha256
 from tests.model.committing import Way
-from tests.model.notes import Ground, Held, Wish
+from tests.model.notes import Ground, Held, Settled, Wish
 from tests.model.player import played
 from tests.model.proposing import EVIDENCE
+from tests.model.remembering import Remembering
 from tests.model.stages import AFTER, BEFORE, Books
-from tests.model.withdrawing import POLICIES, Rotation, Withdrawing
+from tests.model.withdrawing import POLICIES, Rotation
 from tests.world.world import Person, Presented
 
 HOLDERS: Bundle[Person] = Bundle("holders")
@@ -88,7 +89,7 @@ WISHES = st.lists(st.tuples(CAPABILITIES, st.one_of(st.just(""), KEYS), st.boole
 ELSEWHERE = TenantRef("test", "elsewhere")
 
 
-class CommitMachine(Withdrawing):
+class CommitMachine(Remembering):
     """Every rule, and what holds after each."""
 
     @initialize(target=CAPABILITIES, by=PROPOSERS, fact=FACTS, way=WAYS)
@@ -231,6 +232,55 @@ class CommitMachine(Withdrawing):
     async def look(self, capability: Held) -> None:
         await self.looked(capability)
 
+    # --- records ------------------------------------------------------------------------------------------------------
+
+    @rule(of=CAPABILITIES, by=st.one_of(HANDS, WHOEVER), other=CAPABILITIES, elsewhere=RARELY)
+    @played
+    async def revoke_record(self, of: Held, by: Whoever, other: Held, *, elsewhere: bool) -> None:
+        """Under the request id that is for this one, or for another; by a namesake in another tenant, too."""
+        if settled := await self._record_of(of):
+            person = self._whoever(by)
+            person = _namesake(person) if elsewhere else person
+            await self.record_revoked(settled, person, f"withdraw-{other.capability_id}")
+            await self.nothing_gets_through()
+
+    @rule(of=CAPABILITIES, by=WHOEVER)
+    @played
+    async def revoke_record_twice(self, of: Held, by: PrincipalKind) -> None:
+        """By the admin, and then by somebody else, later."""
+        if settled := await self._record_of(of):
+            await self.record_revoked(settled, self.world.admin, self.request_id())
+            self.stage.clock.advance(SECOND)
+            await self.record_revoked(settled, self.world.person(by), self.request_id())
+            await self.nothing_gets_through()
+
+    @rule(target=PROPOSALS, of=CAPABILITIES, by=PROPOSERS, fact=FACTS)
+    @played
+    async def correct(self, of: Held, by: PrincipalKind, fact: bytes) -> MultipleResults[StoredProposal]:
+        settled = await self._record_of(of)
+        return _if_any(await self.corrected(settled, by, fact) if settled else None)
+
+    @rule(target=CAPABILITIES, of=CAPABILITIES, by=PROPOSERS, facts=st.tuples(FACTS, FACTS), way=WAYS, revoked=RARELY)
+    @played
+    async def make_corrections(
+        self, of: Held, by: PrincipalKind, facts: tuple[bytes, bytes], way: Way, *, revoked: bool
+    ) -> MultipleResults[Held]:
+        """Two corrections of one record, the whole way at once, and their commits together, perhaps in vain."""
+        settled = await self._record_of(of)
+        proposals = [await self.corrected(settled, by, fact) for fact in facts] if settled else []
+        made = [it for one in proposals if one for it in (await self.brought_on(one, by, of.holder, way))[:1]]
+        if settled and revoked:
+            await self.record_revoked(settled, self.world.admin, self.request_id())
+        if made:
+            await self.committed_together([(held, {}) for held in made])
+        await self.nothing_gets_through()
+        return multiple(*made)
+
+    async def _record_of(self, held: Held) -> Settled | None:
+        """What was committed of the proposal, by now."""
+        await self.committed(held, held.holder)
+        return self.notes.committed.get(held.ground.revision[0])
+
     # --- what happens around them -------------------------------------------------------------------------------------
 
     @rule(target=HOLDERS, kind=HOLDING)
@@ -328,10 +378,17 @@ class CommitMachine(Withdrawing):
                 for held, receipt in settled
             ),
             events=sorted(receipt.record_id for _, receipt in settled),
+            endings=sorted(self.notes.endings),
         )
         books = self.stage.books()
         for name in Books.__slots__:
             self.agree(f"stored {name}", getattr(foretold, name), getattr(books, name))
+
+    @invariant()
+    @played
+    async def nothing_gone_is_read(self) -> None:
+        """A revoked or superseded record is never visible, and every other one is."""
+        await self.only_the_living_are_read()
 
     @invariant()
     def audit_tells_all(self) -> None:

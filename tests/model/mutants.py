@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from authority.inprocess.tables import Tables
-from authority.usecases.ports import Capabilities, Clock, Committer, Registry, Revocations, Statements, Validations
+from authority.usecases.ports import (
+    Capabilities,
+    Clock,
+    Committer,
+    RecordRevocations,
+    Registry,
+    Revocations,
+    Statements,
+    Validations,
+)
 from tests.model import wrong_committers as blind
 from tests.model.stages import OpenOverTables
 from tests.model.wrong_batches import AnswersInItsOwnOrder, FailsAllForOne, LetsEachOfABatchWin, LetsTheLastWin
@@ -29,6 +38,13 @@ from tests.model.wrong_committers import (
     SignsReplaysAnew,
     TellsTwice,
 )
+from tests.model.wrong_memories import (
+    BuriesNothing,
+    LeavesTheCorrected,
+    LetsAnAgentRevoke,
+    TellsNobodyOfRevocations,
+    TellsTheLastRevocation,
+)
 from tests.model.wrong_stores import (
     ForgetsWhoHolds,
     HandsOutInItsOwnOrder,
@@ -44,7 +60,7 @@ from tests.model.wrong_stores import (
     RevokesWithoutAMark,
     TellsTheLastTime,
 )
-from tests.world.stores import Store, store_over
+from tests.world.stores import SOURCE, Store, store_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +110,19 @@ def _revoking(make: Callable[[Tables], Revocations], *rules: str) -> Mutant:
     return Mutant(open_store, frozenset(rules))
 
 
+def _withdrawing(make: Callable[[Tables, str], RecordRevocations], *rules: str) -> Mutant:
+    def open_store(tables: Tables, clock: Clock, statements: Statements) -> Store:
+        return replace(store_over(tables, clock, statements), record_revocations=make(tables, SOURCE))
+
+    return Mutant(open_store, frozenset(rules))
+
+
 MUTANTS: dict[str, Mutant] = {
     "is blind to revoked principals": _blind(blind.to_revoked_principals, "revoke"),
     "is blind to revoked holder keys": _blind(blind.to_revoked_holder_keys, "revoke"),
     "is blind to revoked issuer keys": _blind(blind.to_revoked_issuer_keys, "rotate_issuer_key"),
     "is blind to tombstones": _blind(blind.to_tombstones, "withdraw_content"),
+    "is blind to what a correction stands on": _blind(blind.to_tombstones, "make_corrections"),
     "is blind to the active policy": _blind(blind.to_the_active_policy, "govern"),
     "is blind to decisions against": _blind(blind.to_decisions_against, "revoke_approval"),
     "is blind to the end of approvals": _blind(blind.to_the_end_of_approvals, "make_ready", "let_pass"),
@@ -132,4 +156,10 @@ MUTANTS: dict[str, Mutant] = {
     "RevokesTheKey": _revoking(RevokesTheKey, "exchange"),
     "RevokesWhatWasCommitted": _revoking(RevokesWhatWasCommitted, "commit", "revoke_capability"),
     "RevokesWithoutAMark": _revoking(RevokesWithoutAMark, "exchange"),
+    "BuriesNothing": _withdrawing(BuriesNothing, "revoke_record_twice"),
+    "TellsNobodyOfRevocations": _withdrawing(TellsNobodyOfRevocations, "revoke_record_twice"),
+    "TellsTheLastRevocation": _withdrawing(TellsTheLastRevocation, "revoke_record_twice"),
+    "LetsAnAgentRevoke": _withdrawing(LetsAnAgentRevoke, "revoke_record"),
+    "LeavesTheCorrected": _committing(LeavesTheCorrected, "make_corrections"),
+    "corrects what was corrected": _committing(CommitsSupersededRevisions, "make_corrections"),
 }

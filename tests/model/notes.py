@@ -77,6 +77,15 @@ class Ground:
 
 
 @dataclass(frozen=True, slots=True)
+class Burial:
+    """A tombstone: its place in the order of decisions and tombstones, and how it was answered, if anybody asked."""
+
+    moment: int
+    first: tuple[Instant, int] | None = None
+    """The time and the sequence that every later revocation must answer with, too."""
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
     """A request for a capability."""
 
@@ -148,6 +157,11 @@ class Settled:
     fingerprint: Fingerprint
     receipt: StoredReceipt
 
+    @property
+    def content(self) -> bytes:
+        """What the record says."""
+        return self.held.ground.allowed.proposal.content
+
 
 @dataclass(slots=True)
 class Notes:
@@ -168,8 +182,12 @@ class Notes:
     settled: dict[Claim, Settled] = field(default_factory=dict)
     committed: dict[str, Settled] = field(default_factory=dict)
     """By proposal."""
-    buried: dict[bytes, int] = field(default_factory=dict)
-    """The moment of the last tombstone of a content."""
+    buried: dict[bytes, list[Burial]] = field(default_factory=dict)
+    """The tombstones of a content."""
+    superseded: dict[str, str] = field(default_factory=dict)
+    """Records that were corrected, and by which."""
+    endings: list[tuple[str, str, int]] = field(default_factory=list)
+    """What the outbox tells of records beside their commits: record, type, and place among the record's events."""
     revoked: dict[str, Instant] = field(default_factory=dict)
     """Capabilities that were revoked, and when first."""
     answered: dict[Request, str] = field(default_factory=dict)
@@ -207,6 +225,10 @@ class Notes:
         self.settled[terms.holder, held.key] = self.committed[terms.proposal_id] = settled
         self.heads[terms.proposal_id].state = ProposalState.COMMITTED
         self.tell("memory.commit", terms.holder, receipt.record_id, "consumed")
+        if corrected := held.ground.allowed.revision.supersedes_record_id:
+            self.superseded[corrected] = receipt.record_id
+            self.endings.append((corrected, "memory.corrected.v1", 2))
+            self.tell("memory.correct", terms.holder, corrected, "superseded")
 
     def was_revoked(self, claim: Claim) -> bool:
         """Whether any capability of the holder's key was."""
@@ -217,9 +239,22 @@ class Notes:
         settled = self.committed.get(held.ground.revision[0])
         return settled is not None and settled.held.capability_id == held.capability_id
 
+    def burial_after(self, content: bytes, moment: int) -> Burial | None:
+        """The first tombstone of the content after a decision."""
+        return next((it for it in self.buried.get(content, []) if it.moment > moment), None)
+
+    def withdrawal_of(self, settled: Settled) -> Burial | None:
+        """The first tombstone of its content that is later than the decision that allowed the record."""
+        return self.burial_after(settled.content, settled.held.ground.moment)
+
     def is_alive(self, settled: Settled) -> bool:
-        """Whether no tombstone of its content is later than the decision that allowed the record."""
-        return self.buried.get(settled.held.ground.allowed.proposal.content, 0) < settled.held.ground.moment
+        """Whether the record was neither withdrawn nor superseded."""
+        return self.withdrawal_of(settled) is None and settled.receipt.record_id not in self.superseded
+
+    def corrected_by(self, proposal: StoredProposal) -> Settled | None:
+        """The commit of the record that the proposal is to supersede."""
+        named = proposal.revision.supersedes_record_id
+        return next((it for it in self.committed.values() if it.receipt.record_id == named), None)
 
 
 def revision_of(proposal: StoredProposal) -> Revision:

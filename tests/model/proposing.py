@@ -41,7 +41,11 @@ class Proposing(Player):
             ),
             retry=False,
         )
-        return self._noted(revised) if revised else None
+        if revised is None:
+            return None
+        corrects = proposal.revision.supersedes_record_id
+        self.agree("what a next revision corrects", corrects, revised.revision.supersedes_record_id)
+        return self._noted(revised)
 
     def _noted(self, proposal: StoredProposal) -> StoredProposal:
         proposal_id, revision = revision_of(proposal)

@@ -32,6 +32,8 @@ _BOOKS = {
     " from authority.outbox o"
     " left join authority.memory_record r on r.tenant = o.tenant and r.record_id::text = o.aggregateid"
     " where o.tenant = %s and type = 'memory.committed.v1'",
+    "endings": "select aggregateid, type, sequence from authority.outbox"
+    " where tenant = %s and type <> 'memory.committed.v1'",
 }
 _AUDIT = """
 select kind, actor, subject, next_state, count(*) from authority.audit_event
@@ -94,6 +96,7 @@ class RealStage(Stage):
             receipts=found["receipts"],
             records=found["records"],
             events=[row[0] for row in found["events"]],
+            endings=found["endings"],
         )
 
     def audit(self) -> Counter[Told]:

@@ -34,6 +34,15 @@ SQL_MUTANTS: dict[str, SqlMutant] = {
         "partition by p.tenant, p.proposal_id, p.capability_id order by p.ordinality) as of_proposal",
         frozenset({"make_record"}),
     ),
+    "a corrected record is not marked": SqlMutant(
+        "where m.tenant = c.tenant and m.record_id = c.record_id", "where false", frozenset({"make_corrections"})
+    ),
+    "a correction of what was revoked lands": SqlMutant(
+        "when s.record_id is not null and exists (", "when false and exists (", frozenset({"make_corrections"})
+    ),
+    "what was superseded is read on": SqlMutant(
+        "and r.superseded_by is null", "", frozenset({"make_corrections"}), "9_visible_records.sql"
+    ),
     "a retry undoes a revocation": SqlMutant(
         "where request.digest is not null and o.tenant = a.tenant and o.state = 'revoked'",
         "where false and o.tenant = a.tenant and o.state = 'revoked'",

@@ -25,6 +25,7 @@ from tests.world.stores import OpenStore, Store, store_over
 from tests.world.world import Person, World
 
 METHOD = "/capability_authority.v1.CapabilityService/CommitValidated"
+_COMMITTED = "memory.committed.v1"
 BEFORE, AFTER = "before the commit function", "after COMMIT"
 
 
@@ -69,7 +70,9 @@ class Books:
     records: list[tuple[str, str, bytes]]
     """Record, its receipt, and its content."""
     events: list[str]
-    """The records that the outbox tells of."""
+    """The records of whose commit the outbox tells."""
+    endings: list[tuple[str, str, int]]
+    """What the outbox tells of records beside: record, type, and place among the record's events."""
 
 
 class Stage(ABC):
@@ -219,7 +222,8 @@ class InProcessStage(Stage):
             records=sorted(
                 (it, kept.record.receipt_id, kept.record.content) for (_, it), kept in tables.records.items()
             ),
-            events=sorted(event.record_id for event in tables.events),
+            events=sorted(it.record_id for it in tables.events if it.kind == _COMMITTED),
+            endings=sorted((it.record_id, it.kind, it.sequence) for it in tables.events if it.kind != _COMMITTED),
         )
 
     def audit(self) -> None:

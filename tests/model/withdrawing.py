@@ -12,7 +12,7 @@ from authority.policy.bundle import bundle_version, default_bundle
 from authority.signing.rotation import Scope, generate
 from authority.usecases.administer import OPERATOR, NotThere
 from tests.model.batching import Batching
-from tests.model.notes import Held
+from tests.model.notes import Burial, Held
 from tests.model.player import DEFAULT_POLICY
 from tests.world.world import NAMESPACE, PERMIT_ALL, Person
 
@@ -108,7 +108,7 @@ class Withdrawing(Batching):
         """A tombstone: what was decided before it stays away for ever."""
         digest = self.world.authority.reader.content_digest(fact)
         await self.world.authority.store.behind.bury(self.world.tenant, NAMESPACE, digest)
-        self.notes.buried[fact] = self.notes.next_moment()
+        self.notes.buried.setdefault(fact, []).append(Burial(self.notes.next_moment()))
 
     async def redis_flushed(self) -> None:
         """Redis forgets everything, leases too."""
