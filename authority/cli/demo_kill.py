@@ -24,7 +24,11 @@ def demo_kill(folder: Path, *, as_json: bool) -> int:
     begun = time.monotonic()
     with embedded_settings(folder, lambda what: note(f"… {what}"), listen=f"{ADDRESS}:{free_port()}") as settings:
         acts = run_to_end(lambda: play(settings, folder, _untold if as_json else _tell))
-    seconds = time.monotonic() - begun
+    return conclude(acts, time.monotonic() - begun, as_json=as_json)
+
+
+def conclude(acts: Sequence[Act], seconds: float, *, as_json: bool) -> int:
+    """Says how it came out; answers with the exit code, which is 0 only if nothing was wrong."""
     if as_json:
         emit({"ok": _ok(acts), "seconds": round(seconds, 3), "acts": [_document(act) for act in acts]})
         note(_last_line(acts))

@@ -1,9 +1,11 @@
 """What `authority demo --kill` calls well, and what it does not."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
+from authority.cli.demo_kill import conclude
 from authority.cli.kill_acts import Act
 from authority.usecases.administer import CommitCounts
 from capability_authority.client import Committed, Receipt
@@ -43,3 +45,26 @@ def test_one_of_each_and_one_receipt_is_well(act: Act) -> None:
 )
 def test_anything_else_is_a_defect(act: Act, defect: str) -> None:
     assert act.defects == [defect]
+
+
+def test_it_ends_well_only_when_every_act_does(capsys: pytest.CaptureFixture[str]) -> None:
+    doubled = replace(LANDED, counts=counts(2))
+
+    assert conclude([LANDED, UNDONE], 1.0, as_json=False) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "demo --kill ok: a firm=1/1/1/1 a firm=1/1/1/1"
+    assert conclude([doubled, UNDONE], 1.0, as_json=False) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0].split(maxsplit=1)[1], lines[-1]) == (
+        "not exactly one of each",
+        "demo --kill FAILED: a firm=2/2/2/2 a firm=1/1/1/1",
+    )
+
+
+def test_machines_are_told_of_each_act(capsys: pytest.CaptureFixture[str]) -> None:
+    assert conclude([LANDED, replace(UNDONE, again=NEW)], 1.0, as_json=True) == 1
+
+    report = json.loads(capsys.readouterr().out)
+    assert (report["ok"], report["seconds"]) == (False, 1.0)
+    assert [act["database_went_on"] for act in report["acts"]] == [True, False]
+    assert [act["defects"] for act in report["acts"]] == [[], ["the second retry was no replay"]]
+    assert report["acts"][0]["counts"] == {"records": 1, "receipts": 1, "events": 1, "consumed_capabilities": 1}
