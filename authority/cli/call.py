@@ -3,14 +3,16 @@
 import contextlib
 import json as json_text
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 from uuid import uuid4
 
 import typer
 from google.protobuf.json_format import MessageToDict, Parse, ParseDict, ParseError
 from google.protobuf.message import Message
 
+from authority.cli.call_stream import call_stream
 from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import Json, emit, note, printable, say
@@ -24,10 +26,9 @@ from capability_authority.client.rpcs import RPCS, Rpc, rpc_named
 _MOST_BYTES: Final = 8 * 1024 * 1024
 """Of JSON: a request has at most 4 MiB, and base64 is a third longer."""
 _DEPTH: Final = 64
-_INSTEAD_OF_STREAMING: Final = (
-    "commit one by CommitValidated, many by BatchCommitValidated, or stream them by the Python client"
-)
 _INSTEAD_OF_WATCHING: Final = "the Python client watches, and `authority audit watch` shows the audit log as it grows"
+_STREAM: Final = "StreamCommitValidated"
+_NOTHING: Final = "{}"
 _ISSUES: Final = ("IssueCapability", "BatchIssueCapabilities")
 _FILLED_IN: Final = ("request_id", "holder", "holder_key_id", "audience")
 """Of IssueCapability, alone and in a batch; the first of every request that has it."""
@@ -42,7 +43,7 @@ def call(  # noqa: PLR0913 - one option for each property
     ] = False,
     json: Annotated[
         str, typer.Option(metavar="FILE|-|JSON", help="The request in protobuf's JSON; bytes are base64.")
-    ] = "{}",
+    ] = _NOTHING,
     credentials: CredentialsFile = None,
     data: ServedFolder = None,
     who: As = None,
@@ -54,36 +55,44 @@ def call(  # noqa: PLR0913 - one option for each property
     A request_id that is left out is made up; holder, holder_key_id and audience of IssueCapability, and of each item of
     a batch, are the caller's. A refusal is a sentence on standard error, its parts are JSON on standard output, and the
     exit code is 1.
+
+    StreamCommitValidated reads a request on each line of --json, of standard input when left out, for as long as they
+    come, and prints an outcome on a line of its own for each, with its tag; the exit code is 1 when one was refused.
     """
     if list_:
         _list()
         return 0
-    if not rpc:
-        raise Misused("name an RPC: `authority call --list` shows them")
-    try:
-        known = rpc_named(rpc)
-    except UnknownRpc as error:
-        raise Misused(str(error)) from None
+    known = _known(rpc)
     if describe:
         _describe(known)
         return 0
-    if known.is_stream:
-        raise Misused(f"{known.name} is a stream, and a call has one answer: {_instead_of(known)}")
-    request = _request(known, json)
+    if known.is_stream and known.name != _STREAM:
+        raise Misused(f"{known.name} is a stream, and a call has one answer: {_INSTEAD_OF_WATCHING}")
+    request = None if known.is_stream else _request(known, _text(json))
     caller = find_caller(credentials, data, who, tls_roots)
     if known.needs_proof and not caller.is_known:
         raise Misused(f"{known.name} must be signed: name the caller by --as TENANT/NAME or --credentials FILE")
-    if known.name in _ISSUES:
+    if request is not None and known.name in _ISSUES:
         fill_in(request, caller.credentials)
     try:
-        answer = run_to_end(lambda: _call(known, request, caller, timeout))
+        if request is None:
+            return 0 if run_to_end(lambda: _stream(known, json, caller, timeout)) else REFUSED
+        emit(as_json(run_to_end(lambda: _call(known, request, caller, timeout))))
     except AuthorityError as error:
         _tell(error)
         return REFUSED
     except PlaintextRefused as error:
         raise Refused(f"{caller.credentials.target} needs TLS: name its roots by --tls-roots") from error
-    emit(as_json(answer))
     return 0
+
+
+def _known(rpc: str) -> Rpc:
+    if not rpc:
+        raise Misused("name an RPC: `authority call --list` shows them")
+    try:
+        return rpc_named(rpc)
+    except UnknownRpc as error:
+        raise Misused(str(error)) from None
 
 
 def as_json(message: Message) -> dict[str, Json]:
@@ -97,13 +106,18 @@ async def _call(rpc: Rpc, request: Message, caller: Caller, timeout: float) -> M
         return await authority.call(rpc.path, request)
 
 
-def _request(rpc: Rpc, source: str) -> Message:
-    text = _text(source)
+def _stream(rpc: Rpc, source: str, caller: Caller, timeout: float) -> Coroutine[Any, Any, bool]:
+    """Reads standard input where nothing else is named."""
+    source = "-" if source == _NOTHING else source
+    return call_stream(source, caller, lambda text, named: _request(rpc, text, named), _parts, timeout)
+
+
+def _request(rpc: Rpc, text: str, named: str = "--json") -> Message:
     try:
         return Parse(text, rpc.request_class(), max_recursion_depth=_DEPTH)
     except (ParseError, ValueError, RecursionError) as error:
         why = _why_not(rpc, text, error)
-        raise Misused(f"--json is no {rpc.request_class.DESCRIPTOR.name}: {why}") from None
+        raise Misused(f"{named} is no {rpc.request_class.DESCRIPTOR.name}: {why}") from None
 
 
 def _why_not(rpc: Rpc, text: str, error: Exception) -> str:
@@ -136,10 +150,6 @@ def _reference(principal: Reference) -> dict[str, Json]:
     return {"namespace": principal.namespace, "id": principal.id}
 
 
-def _instead_of(rpc: Rpc) -> str:
-    return _INSTEAD_OF_WATCHING if rpc.name.startswith("Watch") else _INSTEAD_OF_STREAMING
-
-
 def _list() -> None:
     rows = ((rpc.name, ", ".join(field.name for field in rpc.request_class.DESCRIPTOR.fields)) for rpc in RPCS.values())
     table(("RPC", "FIELDS OF ITS REQUEST"), sorted(rows))
@@ -148,8 +158,10 @@ def _list() -> None:
 def _describe(rpc: Rpc) -> None:
     message = request_of(rpc)
     say(f"{rpc.name} {'is signed by its caller' if rpc.needs_proof else 'may be called by anybody'}.")
-    if rpc.is_stream:
-        say(f"It is a stream, which `authority call` does not speak: {_instead_of(rpc)}.")
+    if rpc.name == _STREAM:
+        say("It is a stream: a request on each line of standard input, without line breaks of its own.")
+    elif rpc.is_stream:
+        say(f"It is a stream, which `authority call` does not speak: {_INSTEAD_OF_WATCHING}.")
     say()
     table(("FIELD", "HOLDS"), fields_of(message), none="Its request has no fields.")
     filled = _FILLED_IN if rpc.name in _ISSUES else _FILLED_IN[:1]
@@ -186,6 +198,10 @@ def _text(source: str) -> str:
 
 def _tell(error: AuthorityError) -> None:
     note(f"refused: {error}" if error.reason else f"failed: {error}")
+    emit(_parts(error))
+
+
+def _parts(error: AuthorityError) -> dict[str, Json]:
     code = error.code.name if error.code else None
     parts: dict[str, Json] = {"code": code, "reason": error.reason, "message": error.message}
-    emit({"error": {**parts, "metadata": dict(error.metadata), "retryable": error.retryable}})
+    return {"error": {**parts, "metadata": dict(error.metadata), "retryable": error.retryable}}

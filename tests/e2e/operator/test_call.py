@@ -1,9 +1,14 @@
 """`authority call`: requests from anywhere, refusals for people and machines."""
 
+import base64
+import copy
+import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 from capability_authority.client import Credentials
+from capability_authority.offline import PrivateKey
 from tests.e2e.commands import authority
 from tests.e2e.operator.operating import Run, called, proposed, told
 
@@ -86,3 +91,53 @@ def test_many_capabilities_are_asked_for_by_hand_each_with_an_answer_of_its_own(
     assert (first["result"].get("replayed", False), twin["result"]["replayed"]) == (False, True)
     info = refused["status"]["details"][0]
     assert (info["reason"], info["metadata"]["field"]) == ("MALFORMED", "commit_idempotency_key")
+
+
+def committable(run: Run, text: bytes, key: str) -> dict[str, Any]:
+    """A request of CommitValidated for the tenant's service."""
+    content = base64.b64encode(text).decode()
+    proposal = proposed(run, content)
+    question = {"proposal_id": proposal["proposal_id"], "proposal_revision": 1, "commit_idempotency_key": key}
+    validation = called(run, "ValidateProposal", "user", proposal).document["validation_receipt"]
+    asked = {name: question[name] for name in ("proposal_id", "proposal_revision")}
+    decision = called(run, "EvaluatePolicy", "service", asked).document["decision_receipt"]
+    receipts = {"validation_receipt": validation, "decision_receipt": decision}
+    issued = called(run, "IssueCapability", "service", {**question, **receipts}).document
+    presentation = {"content": content, "media_type": "text/plain", "commit_idempotency_key": key}
+    return {"capability": issued["capability"], "presentation": presentation}
+
+
+def test_commits_are_streamed_line_by_line_each_with_an_outcome(run: Run, data: Path, tmp_path: Path) -> None:
+    # Given two capabilities, one of them shown again under another key
+    lines = [{"commit": committable(run, f"By hand {key}.".encode(), key)} for key in ("hand-1", "hand-2")]
+    changed = copy.deepcopy(lines[0]["commit"])
+    changed["presentation"]["commit_idempotency_key"] = "another"
+    tagged = {"tag": 77, "commit": changed}
+
+    # When they come on standard input, with empty lines between
+    command = ["call", "StreamCommitValidated", "--data", str(data), "--as", "harbour-books/service"]
+    done = authority(*command, cwd=tmp_path, text="\n\n".join(map(json.dumps, [*lines, tagged])))
+
+    # Then each has an outcome under its tag, or the number of its line, and the exit code tells that one was refused
+    assert (done.returncode, done.stderr) == (1, "")
+    outcomes = {one["tag"]: one for one in map(json.loads, done.stdout.splitlines())}
+    assert outcomes.keys() == {1, 3, 77}
+    assert outcomes[1]["result"]["record_id"] != outcomes[3]["result"]["record_id"]
+    assert outcomes[77]["error"]["reason"] == "BINDING_MISMATCH"
+    # And the same lines again are replays
+    again = authority(*command, "--json", "-", cwd=tmp_path, text="\n".join(map(json.dumps, lines)))
+    assert again.returncode == 0
+    assert [one["result"]["replayed"] for one in map(json.loads, again.stdout.splitlines())] == [True, True]
+
+
+def test_a_stream_whose_caller_nobody_knows_is_refused_as_a_call_is(run: Run, data: Path, tmp_path: Path) -> None:
+    # Given credentials whose key was never registered
+    known = Credentials.from_file(data / "credentials" / "harbour-books-service.json")
+    stranger = tmp_path / "stranger.json"
+    dataclasses.replace(known, private_key=PrivateKey.generate()).save(stranger)
+
+    command = ["call", "StreamCommitValidated", "--data", str(data), "--credentials", str(stranger)]
+    refused = authority(*command, cwd=tmp_path, text='{"commit": {}}')
+
+    assert refused.returncode == 1
+    assert json.loads(refused.stdout)["error"]["reason"] == "CALLER_UNAUTHENTICATED"

@@ -47,12 +47,33 @@ def test_an_unknown_rpc_is_answered_with_those_that_come_close(capsys: pytest.Ca
     assert "GetCommitReceipt" in result.sentence
 
 
-def test_a_stream_is_refused_with_what_to_call_instead(credentials: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    result = ran(capsys, "call", "StreamCommitValidated", "--credentials", str(credentials))
+def test_a_watch_is_refused_with_what_to_use_instead(credentials: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = ran(capsys, "call", "WatchAuditEvents", "--credentials", str(credentials))
 
     assert result.code == 2
     assert "is a stream" in result.sentence
-    assert "BatchCommitValidated" in result.sentence
+    assert "authority audit watch" in result.sentence
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (b"{", "1 of --json is no StreamCommitValidatedRequest: Failed to load JSON"),
+        (b'\n{"bogus": 1}\n', "2 of --json is no StreamCommitValidatedRequest: StreamCommitValidatedRequest has no"),
+        (b'{"commit": 5}', "1 of --json is no StreamCommitValidatedRequest: commit must be an object"),
+        (b"\xff\n", "1 of --json is not UTF-8"),
+    ],
+)
+def test_a_line_that_is_no_request_is_told_by_its_number(
+    lines: bytes, why: str, credentials: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "lines"
+    file.write_bytes(lines)
+
+    result = ran(capsys, "call", "StreamCommitValidated", "--credentials", str(credentials), "--json", str(file))
+
+    assert result.code == 2
+    assert result.sentence.startswith(f"line {why}")
 
 
 def test_without_a_place_it_asks_for_one(capsys: pytest.CaptureFixture[str]) -> None:

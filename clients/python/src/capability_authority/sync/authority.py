@@ -5,12 +5,21 @@ from collections.abc import AsyncIterable, Iterable
 from types import TracebackType
 from typing import Self, Unpack
 
-from capability_authority.client import CallOptions, CommitItem, Credentials, RetryPolicy, StreamedCommit, TlsRoots
+from capability_authority.client import (
+    AuthorityError,
+    CallOptions,
+    CommitItem,
+    Credentials,
+    RetryPolicy,
+    StreamedCommit,
+    TlsRoots,
+)
 from capability_authority.client import CapabilityAuthority as Async
 from capability_authority.client.authority import DEFAULT_RETRIES, DEFAULT_TIMEOUT
 from capability_authority.client.streams import STREAM_WINDOW
 from capability_authority.sync.delegation import Delegate, iterating, waiting
 from capability_authority.sync.iteration import Iteration, pulled
+from capability_authority.v1.capability_service_pb2 import CommitValidatedResponse, StreamCommitValidatedRequest
 
 __all__ = ["CapabilityAuthority"]
 
@@ -126,3 +135,14 @@ class CapabilityAuthority(Delegate):
         """
         source = commits if isinstance(commits, AsyncIterable) else pulled(commits)
         return Iteration(self._authority.commit_stream(source, window=window, verify=verify, **options), self._run)
+
+    def commit_requests(
+        self,
+        requests: AsyncIterable[StreamCommitValidatedRequest] | Iterable[StreamCommitValidatedRequest],
+        *,
+        window: int = STREAM_WINDOW,
+        **options: Unpack[CallOptions],
+    ) -> Iteration[tuple[int, CommitValidatedResponse | AuthorityError]]:
+        """As `commit_stream`, for who has the messages: nothing is filled in, and no receipt is verified."""
+        source = requests if isinstance(requests, AsyncIterable) else pulled(requests)
+        return Iteration(self._authority.commit_requests(source, window=window, **options), self._run)

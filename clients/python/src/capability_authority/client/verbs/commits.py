@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Final, Unpack
+from typing import Final, TypeVar, Unpack
 
 from capability_authority.client.batches import BatchItem
 from capability_authority.client.call_options import CallOptions
@@ -20,6 +20,8 @@ from capability_authority.v1 import capability_service_pb2 as pb
 from capability_authority.v1.statements_pb2 import CommitReceipt, SignedStatement
 
 __all__ = ["CommitVerbs"]
+
+Asked = TypeVar("Asked")
 
 _STREAM: Final = RPCS["StreamCommitValidated"]
 
@@ -129,6 +131,24 @@ class CommitVerbs(Connection):
                 arrived = self._now()
                 outcome = await self._outcome(item, item.prepared, verify=verify, arrived=arrived, **options)
                 yield StreamedCommit(item.asked, item.prepared.idempotency_key, outcome)
+
+    async def commit_requests(
+        self,
+        requests: AsyncIterable[pb.StreamCommitValidatedRequest] | Iterable[pb.StreamCommitValidatedRequest],
+        *,
+        window: int = STREAM_WINDOW,
+        **options: Unpack[CallOptions],
+    ) -> AsyncGenerator[tuple[int, pb.CommitValidatedResponse | AuthorityError], None]:
+        """As `commit_stream`, for who has the messages: nothing is filled in, and no receipt is verified.
+
+        Yields the tag of each request with the answer to it. Raises what `requests` raised, once everything that was
+        taken has come out, and the `AuthorityError` with which the stream itself was refused.
+        """
+        streamed = self._stream_batch(_STREAM, _tagged(requests), window, **options)
+        async with aclosing(streamed.settled()) as settled:
+            async for item in settled:
+                assert isinstance(item.answer, pb.CommitValidatedResponse | AuthorityError)
+                yield item.tag, item.answer
 
     async def get_receipt(
         self,
@@ -267,13 +287,33 @@ class _Streamed(BatchItem):
         return cls(call, prepared.request, asked=asked, prepared=prepared)
 
 
+@dataclass(slots=True, kw_only=True)
+class _Tagged(BatchItem):
+    """An item of a stream, as its caller calls it."""
+
+    tag: int
+
+
+async def _tagged(
+    requests: AsyncIterable[pb.StreamCommitValidatedRequest] | Iterable[pb.StreamCommitValidatedRequest],
+) -> AsyncIterator[_Tagged]:
+    async for one in _coming(requests):
+        call = KeyedCall(_STREAM, "commit_idempotency_key", one.commit.presentation.commit_idempotency_key)
+        yield _Tagged(call, one.commit, tag=one.tag)
+
+
 async def _streamed(commits: AsyncIterable[CommitItem] | Iterable[CommitItem]) -> AsyncIterator[_Streamed]:
-    if isinstance(commits, AsyncIterable):
-        async for one in commits:
-            yield _Streamed.of(one)
+    async for one in _coming(commits):
+        yield _Streamed.of(one)
+
+
+async def _coming(source: AsyncIterable[Asked] | Iterable[Asked]) -> AsyncIterator[Asked]:
+    if isinstance(source, AsyncIterable):
+        async for one in source:
+            yield one
     else:
-        for one in commits:
-            yield _Streamed.of(one)
+        for one in source:
+            yield one
 
 
 def _receipt(response: pb.CommitValidatedResponse | pb.GetCommitReceiptResponse, says: CommitReceipt | None) -> Receipt:
