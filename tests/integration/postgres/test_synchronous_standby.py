@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from authority.domain.decision import ApprovalVerdict
+from authority.domain.plan import StoredReceipt
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.embedded import start_postgres
@@ -142,6 +143,7 @@ ACTS: dict[str, Act] = {
     "revoke a record": lambda world, _, record_id: world.revoke_record(record_id, request_id="r"),
     "reject": lambda world, issued, _: world.approve(issued.ground.proposal, ApprovalVerdict.REJECT, request_id="r"),
     "decide": lambda world, issued, _: world.decide(issued.ground.proposal, request_id="r"),
+    "cite": lambda world, _, record_id: world.cite(record_id, "answer 1", request_id="r"),
     "propose": lambda world, *_: world.propose(b"tea", request_id="r"),
 }
 """What is done with a capability, or with a record."""
@@ -176,11 +178,21 @@ async def test_i18_no_refusal_and_no_reader_is_told_of_a_receipt_that_the_standb
     world: World, superuser: Superuser
 ) -> None:
     issued = await world.issued()
-    terms, receipts = issued.capability.terms, world.authority.store.receipts
+    terms, store = issued.capability.terms, world.authority.store
+    receipts = store.receipts
+
+    async def export() -> StoredReceipt | None:
+        (record,) = await store.records.page(
+            world.tenant, memory_namespace=NAMESPACE, reader=world.user.ref, after="", size=9, now=world.now()
+        )
+        history = await store.histories.of_record(world.tenant, record.record_id)
+        return history.receipt if history else None
+
     asking: dict[str, Callable[[], Coroutine[None, None, object]]] = {
         "revoke": lambda: world.revoke(issued),
         "approve": lambda: world.approve(issued.ground.proposal),
         "by key": lambda: receipts.by_key(world.tenant, terms.holder, terms.commit_idempotency_key),
+        "export": export,
         "list": lambda: receipts.page(world.tenant, memory_namespace=NAMESPACE, holder=None, after="", size=9),
     }
     async with standby_away(superuser):
@@ -203,7 +215,7 @@ async def test_i18_no_refusal_and_no_reader_is_told_of_a_receipt_that_the_standb
     found = await receipts.by_key(world.tenant, terms.holder, terms.commit_idempotency_key)
     assert found
     settled = Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": found.receipt_id})
-    assert answers == {"revoke": settled, "approve": settled, "by key": found, "list": [found]}
+    assert answers == {"revoke": settled, "approve": settled, "by key": found, "export": found, "list": [found]}
 
 
 async def are_waiting_for_standby(superuser: Superuser, number: int) -> bool:
