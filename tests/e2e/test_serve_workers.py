@@ -52,6 +52,9 @@ def test_it_is_prepared_and_announced_once(tmp_path: Path) -> None:
             done = run_try(data)
             assert (done.returncode, done.stderr) == (0, "")
 
+        # And what was committed is delivered by the parent
+        _until(lambda: _delivered(data) == 2)
+
         # And Ctrl-C ends all of it in order
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=WITHIN_S)
@@ -248,6 +251,13 @@ def _in_a_terminal(installation: Installation, log: Path) -> Iterator[tuple[subp
     finally:
         process.kill()
         process.wait()
+
+
+def _delivered(data: Path) -> int:
+    """How many events the folder's authority has delivered."""
+    with psycopg.connect(find_endpoint(data).admin_database_url) as connection:
+        row = connection.execute("select count(*) from authority.outbox where delivered_time is not null").fetchone()
+    return row[0] if row else 0
 
 
 def _until(condition: Callable[[], bool]) -> None:

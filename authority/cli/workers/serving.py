@@ -62,10 +62,11 @@ async def _serve(
                 await settle_in(settings, data, endpoint, policy_version)
             own_metrics = settings.metrics_listen and _OWN_METRICS
             each = settings.model_copy(update={"listen": endpoint.target, "metrics_listen": own_metrics})
-            async with crew_of(each) as crew:
+            relay = _relaying(settings, each) if data else contextlib.nullcontext("")
+            async with relay as own_url, crew_of(each) as crew:
                 if not await _started(crew, stop):
                     return
-                async with _beside_workers(settings, each, crew, relays=data is not None) as url:
+                with _metrics_shown(settings, crew, own_url) as url:
                     endpoint = dataclasses.replace(endpoint, metrics=url)
                     with published(data, endpoint) if data else contextlib.nullcontext():
                         announce(endpoint, crew.pids)
@@ -73,16 +74,11 @@ async def _serve(
 
 
 @contextlib.asynccontextmanager
-async def _beside_workers(settings: Settings, each: Settings, crew: Crew, *, relays: bool) -> AsyncIterator[str]:
-    """What the parent does itself: it shows the metrics of all, and answers with their URL, and it may relay.
-
-    One relay is enough, and the parent outlives every worker.
-    """
-    async with contextlib.AsyncExitStack() as stack:
-        own_url = stack.enter_context(seen(each)) if relays else ""
-        if relays:
-            await stack.enter_async_context(relaying(settings))
-        yield stack.enter_context(_metrics_shown(settings, crew, own_url))
+async def _relaying(settings: Settings, each: Settings) -> AsyncIterator[str]:
+    """The parent relays, for it outlives every worker, and answers with where its own metrics are shown."""
+    with seen(each) as own_url:
+        async with relaying(settings):
+            yield own_url
 
 
 @contextlib.contextmanager
