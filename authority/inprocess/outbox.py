@@ -17,9 +17,10 @@ class InProcessOutbox:
     tables: Tables
     clock: Clock
 
-    async def claim(self, token: str, most: int, lease_ms: int) -> Sequence[OutboxEvent]:
+    async def claim(self, token: str, most: int, lease_ms: int, since: Instant | None = None) -> Sequence[OutboxEvent]:
         """Claims the oldest that are free and first of their record."""
-        claimed = [event for event in self._undelivered() if self._is_free(event)][:most]
+        free = (event for event in self._undelivered() if self._is_free(event))
+        claimed = [event for event in free if since is None or _created(event) >= since][:most]
         for event in claimed:
             event.delivery.claim_token = token
             event.delivery.claim_until_time = after(self.clock.now(), lease_ms)

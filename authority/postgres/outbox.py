@@ -22,9 +22,9 @@ class PostgresOutbox:
 
     database: Database
 
-    async def claim(self, token: str, most: int, lease_ms: int) -> Sequence[OutboxEvent]:
+    async def claim(self, token: str, most: int, lease_ms: int, since: Instant | None = None) -> Sequence[OutboxEvent]:
         """Claims by the function that keeps records in order."""
-        found = await self.database.ask_all(query("claim_events"), token, _span(lease_ms), most)
+        found = await self.database.ask_all(query("claim_events"), token, _span(lease_ms), most, since)
         return [_event(row) for row in found]
 
     async def delivered(self, token: str, events: Sequence[OutboxEvent]) -> set[str]:

@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 
 from authority.domain.event import OutboxEvent
-from authority.domain.references import DAY, MINUTE, SECOND
+from authority.domain.references import DAY, MINUTE, SECOND, Instant, after
 from authority.telemetry import spans
 from authority.telemetry.names import DELIVERY, EVENT, EVENT_TYPE, PUBLISH, RECORD
 from authority.telemetry.spans import OpenSpan
@@ -24,6 +24,10 @@ from authority.usecases.relay_ports import NotTaken, Outbox, Refused, Sink, Sink
 
 _log = structlog.get_logger(__name__)
 
+_WHOLE_LOOK_EVERY_S: Final = 5.0
+"""Looks in between begin a minute before the oldest event that was found last, and so pass over what was delivered
+before. What they leave out is found by the next whole one: a claim that ended, a retry, a commit that took long."""
+_BEFORE_MS: Final = MINUTE
 _PRUNED_AT_ONCE: Final = 500
 _PRUNINGS_IN_A_ROW: Final = 20
 """So many batches at a time at most: events that wait come first."""
@@ -79,6 +83,7 @@ class Relay:
     _stopping: bool = False
     _troubled: str = ""
     _pause_ms: int = 0
+    _since: Instant | None = None
 
     def wake(self) -> None:
         """Has it look now: there is something. Best effort: it polls as well."""
@@ -100,14 +105,18 @@ class Relay:
 
     async def run(self) -> None:
         """Delivers until it is stopped. Raises nothing that passes: what is away is tried again, ever more rarely."""
-        pruning = asyncio.get_running_loop().time()
+        time = asyncio.get_running_loop().time
+        whole_look = pruning = time()
         while not self._stopping:
             self._called.clear()
             try:
-                found = await self.turn()
-                if asyncio.get_running_loop().time() >= pruning:
+                is_whole = time() >= whole_look
+                found = await self.turn(is_whole=is_whole)
+                if is_whole:
+                    whole_look = time() + _WHOLE_LOOK_EVERY_S
+                if time() >= pruning:
                     await self.prune()
-                    pruning = asyncio.get_running_loop().time() + self.settings.prune_every_ms / SECOND
+                    pruning = time() + self.settings.prune_every_ms / SECOND
             except (DependencyUnavailable, Contention) as fault:
                 self._note(fault)
                 await self._wait(self._next_pause_ms())
@@ -121,17 +130,18 @@ class Relay:
 
         Raises DependencyUnavailable and Contention: what is not delivered then is still there.
         """
-        while not self._stopping and await self.turn():
+        while not self._stopping and (await self.turn(is_whole=False) or await self.turn()):
             pass
 
-    async def turn(self) -> int:
+    async def turn(self, *, is_whole: bool = True) -> int:
         """Claims, publishes and settles one batch; says how many events it claimed.
 
         Raises SinkAway, DependencyUnavailable and Contention.
         """
-        token = self.identifiers.new()
-        events = await self.outbox.claim(token, self.settings.batch, self.settings.lease_ms)
+        token, since = self.identifiers.new(), None if is_whole else self._since
+        events = await self.outbox.claim(token, self.settings.batch, self.settings.lease_ms, since)
         if events:
+            self._since = after(min(event.create_time for event in events), -_BEFORE_MS)
             await self._deliver(token, events)
         return len(events)
 

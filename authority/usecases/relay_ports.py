@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from authority.domain.event import OutboxEvent, OutboxLag, WaitingEvent
-from authority.domain.references import TenantRef
+from authority.domain.references import Instant, TenantRef
 from authority.usecases.ports import DependencyUnavailable
 
 
@@ -55,9 +55,10 @@ class Outbox(Protocol):
     its lease settles nothing that is another's by now. Raises DependencyUnavailable and Contention.
     """
 
-    async def claim(self, token: str, most: int, lease_ms: int) -> Sequence[OutboxEvent]:
+    async def claim(self, token: str, most: int, lease_ms: int, since: Instant | None = None) -> Sequence[OutboxEvent]:
         """Up to so many pending events, the oldest first, each of another record; nobody else gets them meanwhile.
 
+        `since` leaves out those that were created before: that makes a look cheaper, and is no order to go by.
         An event is left out while an earlier one of its record is pending or parked. A claim that is never settled is
         free again once its lease has ended (case H09).
         """

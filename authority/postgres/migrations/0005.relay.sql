@@ -17,6 +17,11 @@ alter table authority.outbox
 create index outbox_pending on authority.outbox (create_time) where delivered_time is null and not parked;
 create index outbox_delivered_by_age on authority.outbox (delivered_time) where delivered_time is not null;
 
+-- The key that parked events refer to is made last, for what 0004 tells of the receipts' key: each event that is forgotten
+-- is looked up by it once more.
+alter table authority.outbox drop constraint outbox_key;
+alter table authority.outbox add constraint outbox_key primary key (tenant, id);
+
 -- Why and when an event was given up. It goes when the event is replayed.
 create table authority.outbox_parked (
   tenant text not null,

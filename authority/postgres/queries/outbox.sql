@@ -4,47 +4,27 @@
 select pg_notify($1, '')
 
 -- name: claim_events
--- Pending events for the claim of this token, for so long.
+-- Pending events for the claim of this token, for so long; those from before the last are left out.
 select c.tenant, c.id::text as event_id, c.aggregateid, c.sequence, c.type, c.payload, c.traceparent, c.create_time,
   c.attempts
-from authority.claim_events($1, $2, $3) c
+from authority.claim_events($1, $2, $3, $4) c
 order by c.create_time
 
 -- name: mark_delivered
 -- Whoever lost its claim meanwhile marks nothing: another delivers it, or has.
-update authority.outbox o
-set delivered_time = now(), claim_token = null, claim_until_time = null, last_error = ''
-from unnest($2::text[], $3::uuid[]) as d(tenant, id)
-where o.tenant = d.tenant and o.id = d.id and o.claim_token = $1
-returning o.id::text as event_id
+select s::text as event_id from authority.settle_events($1, $2, $3, 'delivered', null, null) s
 
 -- name: put_events_back
 -- Free again at once, with nothing noted against them.
-update authority.outbox o set claim_token = null, claim_until_time = null
-from unnest($2::text[], $3::uuid[]) as d(tenant, id)
-where o.tenant = d.tenant and o.id = d.id and o.claim_token = $1
-returning o.id::text as event_id
+select s::text as event_id from authority.settle_events($1, $2, $3, 'put back', null, null) s
 
 -- name: retry_events
 -- Free again after a while.
-update authority.outbox o
-set claim_token = null, claim_until_time = null, attempts = o.attempts + 1, last_error = d.why,
-  retry_time = now() + d.after
-from unnest($2::text[], $3::uuid[], $4::text[], $5::interval[]) as d(tenant, id, why, after)
-where o.tenant = d.tenant and o.id = d.id and o.claim_token = $1
-returning o.id::text as event_id
+select s::text as event_id from authority.settle_events($1, $2, $3, 'retry', $4, $5) s
 
 -- name: park_events
 -- Free no more, until they are replayed.
-with parked as (
-  update authority.outbox o
-  set claim_token = null, claim_until_time = null, attempts = o.attempts + 1, last_error = d.why, parked = true
-  from unnest($2::text[], $3::uuid[], $4::text[]) as d(tenant, id, why)
-  where o.tenant = d.tenant and o.id = d.id and o.claim_token = $1
-  returning o.tenant, o.id, o.attempts, o.last_error)
-insert into authority.outbox_parked (tenant, id, attempts, last_error, park_time)
-select p.tenant, p.id, p.attempts, p.last_error, now() from parked p
-returning id::text as event_id
+select s::text as event_id from authority.settle_events($1, $2, $3, 'parked', $4, null) s
 
 -- name: replay_events
 -- Parked events are pending again, as if they had never been tried: one of this id, or all; of a tenant, or of all.
@@ -58,15 +38,8 @@ where o.tenant = r.tenant and o.id = r.id
 returning o.id::text as event_id
 
 -- name: prune_delivered
--- Deletes up to so many that were delivered so long ago. Another relay that prunes takes others.
-delete from authority.outbox o
-where o.ctid = any(array(
-  select d.ctid from authority.outbox d
-  where d.delivered_time < now() - $1::interval
-  order by d.delivered_time
-  limit $2
-  for update skip locked))
-returning o.id::text as event_id
+-- Forgets up to so many that were delivered so long ago.
+select p::text as event_id from authority.prune_events($1, $2) p
 
 -- name: outbox_lag
 -- What waits, what was given up, and how long the oldest that waits has been there, by the database's clock.

@@ -167,7 +167,7 @@ TRIPS: dict[str, Trip] = {
         copied="supersedes_record_id is not null",
     ),
     "tombstone_key": Trip("tombstone", "a withdrawal is told once"),
-    "outbox_key": Trip("outbox", "an event is told once"),
+    "outbox_key": Trip("outbox", "an event is told once", {"sequence": 9}),
     "outbox_aggregate_in_order": Trip("outbox", "a record's events have an order", {"id": NEW_ID}),
     "outbox_claim_ends": Trip(
         "outbox", "a claim has an owner and an end", {"id": NEW_ID, "sequence": 9, "claim_token": NEW_ID}

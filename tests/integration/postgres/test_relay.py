@@ -129,10 +129,14 @@ async def test_a_relay_cut_off_from_its_database_goes_on_when_it_is_there_again(
 
 
 async def test_h11_however_many_were_delivered_a_look_for_events_reads_a_few_pages(
-    clean: Superuser, outbox: PostgresOutbox
+    clean: Superuser, outbox: PostgresOutbox, module_database: str
 ) -> None:
-    # given many delivered events, never analysed, and none that waits
-    await tell(clean, 60_000, delivered=True)
+    # given many delivered events and none that waits, in a table that was analysed while it seemed empty
+    writer = await asyncpg.connect(module_database)
+    async with writer.transaction():
+        await tell(writer, 60_000, delivered=True)
+        await clean.execute("analyze authority.outbox")
+    await writer.close()
     pages = await clean.fetchval("select pg_relation_size('authority.outbox') / 8192")
     assert pages > 1_000
 
@@ -158,12 +162,27 @@ async def test_h11_however_many_were_delivered_a_look_for_events_reads_a_few_pag
     assert await clean.fetchval("select count(*) from authority.outbox") == 50_051
 
 
-async def pages_read(superuser: Superuser, claimed: int = 0) -> int:
+async def test_h11_while_an_old_snapshot_is_held_looks_pass_over_what_was_delivered_since(
+    clean: Superuser, module_database: str
+) -> None:
+    # given somebody who looks at the database as it was, and much that was delivered meanwhile
+    old = await asyncpg.connect(module_database)
+    async with old.transaction(isolation="repeatable_read"):
+        assert await old.fetchval("select count(*) from authority.outbox") == 0
+        await tell(clean, 3_000)
+        await clean.execute("update authority.outbox set delivered_time = now()")
+
+        # then a whole look has to read past all of that, and those in between pass it over
+        await pages_read(clean)
+        assert await pages_read(clean, since="now()") < 10 < await pages_read(clean)
+    await old.close()
+
+
+async def pages_read(superuser: Superuser, claimed: int = 0, since: str = "null") -> int:
     """The pages that one look for events touches; as many as `claimed` must be found, and are claimed by nobody."""
     await superuser.execute("set role authority_relay")
-    statement = (
-        "explain (analyze, buffers, format json) select * from authority.claim_events(gen_random_uuid(), '0', 99)"
-    )
+    look = f"select * from authority.claim_events(gen_random_uuid(), '0', 99, {since})"  # noqa: S608 - our own
+    statement = f"explain (analyze, buffers, format json) {look}"
     [plan] = json.loads(await superuser.fetchval(statement))
     await superuser.execute("reset role")
     assert plan["Plan"]["Actual Rows"] == claimed

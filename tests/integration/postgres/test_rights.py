@@ -247,8 +247,16 @@ async def test_many_keys_are_asked_for_by_the_role_that_authenticates(superuser:
     assert able == {"authority_read"}
 
 
-async def test_only_the_relay_claims_events(superuser: Superuser) -> None:
-    statement = query("claim_events").replace("$1", "null").replace("$2", "'1 s'").replace("$3", "1")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select authority.claim_events(null, '1 s', 1, null)",
+        "select authority.settle_events(null, '{}', '{}', 'delivered', null, null)",
+        "select authority.prune_events('1 day', 1)",
+    ],
+    ids=["claim", "settle", "prune"],
+)
+async def test_only_the_relay_claims_settles_and_prunes_events(superuser: Superuser, statement: str) -> None:
     able = set()
     for role in ROLES:
         async with acting_as(superuser, role):

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from authority.domain.event import OutboxEvent, OutboxLag
-from authority.domain.references import DAY, TenantRef
+from authority.domain.references import DAY, MINUTE, Instant, TenantRef
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.sink import InProcessSink
 from authority.inprocess.tables import Event, Tables
@@ -214,7 +214,7 @@ class Away(InProcessOutbox):
 
     asked: list[str] = field(default_factory=list)
 
-    async def claim(self, token: str, most: int, lease_ms: int) -> Sequence[OutboxEvent]:
+    async def claim(self, token: str, most: int, lease_ms: int, since: Instant | None = None) -> Sequence[OutboxEvent]:
         self.asked.append(token)
         raise DependencyUnavailable("away")
 
@@ -227,6 +227,28 @@ async def test_an_outbox_that_is_away_is_asked_rarely_however_often_the_relay_is
             relay.wake()
             await asyncio.sleep(0)
     assert len(away.asked) == 1
+
+
+async def test_what_a_short_look_leaves_out_is_found_by_a_whole_one(scene: Scene) -> None:
+    # given a relay that has found an event, and one that was created long before and is seen only now
+    scene.clock.advance(MINUTE)
+    scene.tell("late")
+    [late] = scene.tables.events
+    scene.tables.events.clear()
+    scene.clock.advance(DAY)
+    scene.tell("a")
+    relay = scene.relay()
+    await relay.turn()
+    scene.tables.events.append(late)
+
+    # when it looks shortly, then it passes over it, and finds what is new
+    scene.tell("b")
+    assert await relay.turn(is_whole=False) == 1
+    assert scene.heard == [("a", 1), ("b", 1)]
+
+    # and whoever wants all of it delivered gets it
+    await relay.drain()
+    assert scene.heard == [("a", 1), ("b", 1), ("late", 1)]
 
 
 async def test_a_drain_tells_what_keeps_it_from_delivering(scene: Scene) -> None:
