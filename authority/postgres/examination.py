@@ -55,6 +55,17 @@ class SchemaFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliveryFacts:
+    """What the outbox holds that was not delivered."""
+
+    pending: int
+    parked: int
+    """Given up, until somebody replays them."""
+    oldest_age_ms: int | None
+    """How long the oldest pending one waits; None when none does."""
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseFacts:
     """What one connection shows."""
 
@@ -67,6 +78,8 @@ class DatabaseFacts:
     """None when there is no such login."""
     schema: SchemaFacts | None
     keys: Sequence[IssuerKey] | None
+    """None when they cannot be read."""
+    delivery: DeliveryFacts | None
     """None when they cannot be read."""
 
 
@@ -83,7 +96,7 @@ async def examine(url: str, now: Callable[[], Instant], *, within_s: float, logi
         assert server is not None
         allowed = await connection.fetchval(query("connections_allowed"))
         found = await connection.fetchrow(query("login_facts"), login, list(POWERS), list(_TOLERATED))
-        await _read_as_the_service(connection)
+        await _take_on(connection, Power.READ)
         return DatabaseFacts(
             server=dict(server),
             clock_difference_ms=server["now_ms"] - (before + after) // 2,
@@ -91,6 +104,7 @@ async def examine(url: str, now: Callable[[], Instant], *, within_s: float, logi
             login=LoginFacts(**dict(found)) if found else None,
             schema=await _schema(connection),
             keys=await _keys(connection),
+            delivery=await _delivery(connection),
         )
 
 
@@ -104,10 +118,10 @@ async def _connected(url: str, within_s: float) -> "AsyncIterator[Connection]":
         connection.terminate()  # Nothing was begun; a server that hangs is not waited for.
 
 
-async def _read_as_the_service(connection: "Connection") -> None:
+async def _take_on(connection: "Connection", power: Power) -> None:
     """Reads as the service does; who may not take that on, or has no need to, reads as it is."""
     with contextlib.suppress(asyncpg.PostgresError):
-        await connection.execute(f"set role {Power.READ.value}")
+        await connection.execute(f"set role {power.value}")
 
 
 async def _schema(connection: "Connection") -> SchemaFacts | None:
@@ -132,6 +146,16 @@ async def _keys(connection: "Connection") -> Sequence[IssuerKey] | None:
         return [rows.issuer_key(row) for row in await connection.fetch(query("issuer_keys"))]
     except asyncpg.PostgresError:
         return None
+
+
+async def _delivery(connection: "Connection") -> DeliveryFacts | None:
+    await _take_on(connection, Power.RELAY)
+    try:
+        row = await connection.fetchrow(query("outbox_lag"))
+    except asyncpg.PostgresError:
+        return None
+    assert row is not None
+    return DeliveryFacts(**dict(row))
 
 
 def known_migrations() -> list[str]:

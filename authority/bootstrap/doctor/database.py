@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from authority.bootstrap.doctor.finding import Finding, ok, problem, warning
-from authority.postgres.examination import DatabaseFacts, LoginFacts
+from authority.postgres.examination import DatabaseFacts, DeliveryFacts, LoginFacts
 
 _LEAST_VERSION: Final = 160_000
+_LATE_MS: Final = 60_000
+"""A relay delivers within a second; it is given time to be started anew."""
 _MIGRATE: Final = "run `authority migrate`"
 
 
@@ -118,6 +120,24 @@ def look_at_connections(facts: DatabaseFacts, most: int, workers: int) -> Findin
         remedy = "raise max_connections, or lower AUTHORITY_WORKERS, AUTHORITY_CONNECTIONS or"
         return problem("connections", found, f"{remedy} AUTHORITY_COMMIT_CONNECTIONS")
     return ok("connections", found)
+
+
+def look_at_delivery(delivery: DeliveryFacts | None) -> Iterator[Finding]:
+    """Whether events leave the outbox."""
+    if delivery is None:
+        yield problem("delivery", "the outbox cannot be read", _MIGRATE)
+        return
+    late = (delivery.oldest_age_ms or 0) > _LATE_MS
+    if late:
+        found = f"events that wait: {delivery.pending}, the oldest for {(delivery.oldest_age_ms or 0) // 1_000} s"
+        yield warning("delivery", found, "run `authority relay` beside the service, or see its log")
+    if delivery.parked:
+        found = f"events that were given up: {delivery.parked}"
+        yield warning(
+            "delivery", found, "`authority outbox list` tells why, `authority outbox replay` tries them again"
+        )
+    if not late and not delivery.parked:
+        yield ok("delivery", "no event waits in the outbox for long")
 
 
 def _names(names: Sequence[str]) -> str:

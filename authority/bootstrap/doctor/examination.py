@@ -137,6 +137,7 @@ def _of_database(subject: Subject, facts: DatabaseFacts, took_ms: int) -> Iterat
         yield database.look_at_connections(facts, most_connections(each), each.workers)
     if subject.keys is not None:
         yield from keys.look_at_keys(subject.keys, facts.keys)
+    yield from database.look_at_delivery(facts.delivery)
 
 
 async def _operator(subject: Subject, clock: Clock, within_s: float) -> AsyncIterator[Finding]:

@@ -31,7 +31,16 @@ def test_servers_of_ones_own_that_lack_nothing_are_ok(doctor: Doctor) -> None:
     # And everything that it promises to look at was looked at
     assert {found["check"] for found in examined.ran.document["checks"]} == {
         *("python", "service", "client", "settings", "postgresql", "clock", "service login", "schema", "durability"),
-        *("isolation", "connections", "issuer keys", "operator login", "key folder", "page tokens", "redis"),
+        *(
+            "isolation",
+            "connections",
+            "issuer keys",
+            "delivery",
+            "operator login",
+            "key folder",
+            "page tokens",
+            "redis",
+        ),
         *("redis eviction", "redis memory", "redis disk", "redis password", "redis clock", "tls", "health"),
     }
 
