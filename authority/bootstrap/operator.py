@@ -19,7 +19,13 @@ from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
 from authority.usecases.ports import Clock
 
-FIRST_PURPOSES = (KeyPurpose.CAPABILITY, KeyPurpose.RECEIPT, KeyPurpose.VALIDATION, KeyPurpose.DECISION)
+FIRST_PURPOSES = (
+    KeyPurpose.CAPABILITY,
+    KeyPurpose.RECEIPT,
+    KeyPurpose.VALIDATION,
+    KeyPurpose.DECISION,
+    KeyPurpose.REVOCATION,
+)
 """What an authority signs from its first day."""
 
 

@@ -34,6 +34,7 @@ from authority.postgres.records import PostgresRecords
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.relay_wake import RelayWake
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
+from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.rpc.interceptors.observing import Observing
@@ -74,6 +75,7 @@ from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
+from authority.usecases.watch_revocations import OpenRevocationWatch
 
 _log = structlog.get_logger(__name__)
 
@@ -271,6 +273,7 @@ def _use_cases(
     approvals = PostgresApprovals(databases.propose)
     registry = PostgresRegistry(databases.read)
     audit_log, cursors = PostgresAuditLog(databases.read), SealedCursors.from_folder(settings.keys)
+    notices = Notices(audit_log.changed)
     capabilities = gatherers.capabilities
     record_revocations = PostgresRecordRevocations(databases.issue, settings.issuer, gatherers.relay)
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
@@ -290,6 +293,9 @@ def _use_cases(
         list_receipts=ListReceipts(admit, receipts, pages),
         get_key_set=GetKeySet(ring, here),
         create_proposal=create,
+        open_revocation_watch=OpenRevocationWatch(
+            registry, PostgresRevocationFeed(databases.read), signer, notices, clock
+        ),
         get_proposal=GetProposal(admit, reading),
         list_proposals=ListProposals(admit, reading, pages),
         validate_proposal=ValidateProposal(admit, reader, signer, proposing, validations, clock, identifiers, here),
@@ -304,7 +310,7 @@ def _use_cases(
         recall=RecallRecords(admit, PostgresRecall(databases.read), revisions, pages, clock),
         correct_record=CorrectRecord(create, proposing, records, clock),
         list_audit_events=ListAuditEvents(admit, audit_log, pages),
-        open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, Notices(audit_log.changed), clock),
+        open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, notices, clock),
     )
 
 

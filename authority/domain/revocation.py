@@ -38,3 +38,21 @@ class Revoked:
     revoke_time: Instant
     memory_namespace: str = ""
     content_digest: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedItem:
+    """A fact at its place in the feed of a tenant. `previous_sequence` is that of the item before, 0 for the first."""
+
+    revoked: Revoked
+    sequence: int
+    previous_sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEnd:
+    """Everything that was acknowledged before `as_of` is in the tenant's feed up to `sequence` (0: it is empty)."""
+
+    tenant: TenantRef
+    sequence: int
+    as_of: Instant

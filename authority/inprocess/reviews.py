@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from authority.domain.audit import AuditEvent
-from authority.domain.decision import Approval
+from authority.domain.decision import Approval, ApprovalVerdict
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
@@ -80,11 +80,11 @@ class InProcessApprovals:
 
     def _withdraw_approvals(self, tenant: TenantRef, decision: Approval) -> None:
         """Tells the feed of every approval that a decision against takes back."""
-        if not decision.verdict.turns_down:
+        if decision.verdict is ApprovalVerdict.APPROVE:
             return
         decided = self.tables.approvals_of(tenant, decision.proposal_id, decision.proposal_revision)
         for number, earlier in enumerate(decided):
-            if not earlier.verdict.turns_down and not any(later.verdict.turns_down for later in decided[number:]):
+            if all(later.verdict is ApprovalVerdict.APPROVE for later in decided[number:]):
                 taken_back = Revoked(
                     tenant=tenant,
                     kind=RevokedKind.APPROVAL,

@@ -3,11 +3,12 @@
 
 from authority.rpc.commit_streams import CommitStreams
 from authority.rpc.convert import capabilities as convert
-from authority.rpc.convert import keys, receipts, values
+from authority.rpc.convert import keys, receipts, revocations, values
 from authority.rpc.convert.statements import statement
-from authority.rpc.current_call import Context, current_caller, current_deadline, traceparent_of
+from authority.rpc.current_call import Context, current_caller, current_deadline, open_stream, traceparent_of
 from authority.rpc.refused import value_or_refuse
 from authority.rpc.use_cases import UseCases
+from authority.rpc.watches import serve_watch
 from capability_authority.v1 import capability_service_pb2 as pb
 from capability_authority.v1.capability_service_pb2_grpc import CapabilityServiceServicer
 
@@ -85,6 +86,13 @@ class CapabilityServicer(CapabilityServiceServicer):
         asked = values.page(request.page_size, request.page_token)
         page = await self._use_cases.list_receipts(current_caller(), memory_namespace, asked)
         return receipts.receipts_response(value_or_refuse(page))
+
+    async def WatchRevocations(self, request: pb.WatchRevocationsRequest, context: Context) -> None:  # type: ignore[override] # the stubs know generators only
+        """Tells what is withdrawn, as it is."""
+        cursor = values.count(request.cursor, "cursor")
+        stream = await open_stream()
+        watch = await self._use_cases.open_revocation_watch(current_caller(), cursor)
+        await serve_watch(watch, revocations.tidings_message, context, stream)
 
     async def GetKeySet(self, request: pb.GetKeySetRequest, context: Context) -> pb.GetKeySetResponse:
         """Tells the authority's keys to anyone."""

@@ -41,6 +41,7 @@ METHODS: dict[str, MethodKind] = {
     _CAPABILITIES + "GetCommitReceipt": MethodKind.READ,
     _CAPABILITIES + "ListCommitReceipts": MethodKind.READ,
     _CAPABILITIES + "GetKeySet": MethodKind.OPEN,
+    _CAPABILITIES + "WatchRevocations": MethodKind.WATCH,
     _PROPOSALS + "CreateProposal": MethodKind.MUTATION,
     _PROPOSALS + "GetProposal": MethodKind.READ,
     _PROPOSALS + "ListProposals": MethodKind.READ,

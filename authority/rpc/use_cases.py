@@ -41,6 +41,7 @@ from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation, RevocationAnswer
 from authority.usecases.validate_proposal import ValidationRequest
 from authority.usecases.verify_capability import CapabilityVerdict
+from authority.usecases.watch_revocations import RevocationWatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,7 @@ class UseCases:
     get_receipt: Callable[[Caller, ReceiptQuery], Awaitable[FoundReceipt | Refusal]]
     list_receipts: Callable[[Caller, str, PageRequest], Awaitable[Page[StoredReceipt] | Refusal]]
     get_key_set: Callable[[], Awaitable[PublishedKeySet]]
+    open_revocation_watch: Callable[[Caller, int], Awaitable[RevocationWatch]]
 
     create_proposal: Callable[[Caller, ProposalRequest], Awaitable[StoredProposal | Refusal]]
     get_proposal: Callable[[Caller, str, int], Awaitable[FoundProposal | Refusal]]

@@ -13,7 +13,9 @@ from authority.usecases.ports import NoSigningKey
 from capability_authority.offline import KeyRefused, PrivateKey, PublicKey
 
 MINTING: Final = (KeyPurpose.CAPABILITY, KeyPurpose.RECEIPT, KeyPurpose.VALIDATION, KeyPurpose.DECISION)
-"""The purposes without which this authority cannot do its work."""
+"""The purposes without which nothing can be committed."""
+_SIGNING: Final = (*MINTING, KeyPurpose.REVOCATION)
+"""Those of which a key must be there; without the last one nobody can watch revocations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +99,10 @@ class KeyRing:
         Empty when everything is in place. Meant for the log at the start of the service.
         """
         active = self._snapshot.signing
-        missing = set(MINTING) - {key.purpose for key in active}
+        missing = set(_SIGNING) - {key.purpose for key in active}
         faults = [
             f"there is no active {purpose.value} key: `authority keys rotate {purpose.value}` makes one"
-            for purpose in MINTING
+            for purpose in _SIGNING
             if purpose in missing
         ]
         for key in active:

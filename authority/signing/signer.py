@@ -8,12 +8,14 @@ from authority.domain.plan import CommitReceipt
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.revocation import FeedEnd, FeedItem
 from authority.domain.statement import KeyPurpose, KeyState, Statement
 from authority.domain.validation import SignedValidation, ValidationReceipt
 from authority.signing.codec.attestation import KeyAttestation, encode_attestation
 from authority.signing.codec.capability import encode_capability
 from authority.signing.codec.decision import encode_decision
 from authority.signing.codec.receipt import encode_receipt
+from authority.signing.codec.revocation import encode_heartbeat, encode_revocation
 from authority.signing.codec.validation import encode_validation
 from authority.signing.key_ring import KeyRing
 from authority.signing.statements import StatementReader
@@ -55,6 +57,20 @@ class KeyedSigner:
         terms = receipt.capability
         statement, _ = self._sign(encode_receipt(receipt), KeyPurpose.RECEIPT, terms.tenant, terms.memory_namespace)
         return statement
+
+    def sign_revocation(self, tenant: TenantRef, item: FeedItem) -> Statement:
+        """The item's statement in the feed of the tenant: the same bytes from whoever has the key."""
+        return self._sign_for_feed(encode_revocation(self._issuer, tenant, item), tenant)
+
+    def sign_heartbeat(self, end: FeedEnd) -> Statement:
+        """The statement that says how far the feed goes."""
+        return self._sign_for_feed(encode_heartbeat(self._issuer, end), end.tenant)
+
+    def _sign_for_feed(self, message: Message, tenant: TenantRef) -> Statement:
+        private_key = self._ring.signing_key(KeyPurpose.REVOCATION, tenant, "")
+        # Nobody presents these here: there is nothing to remember.
+        signed = sign(message, private_key)
+        return Statement(signed.payload_type, signed.payload, signed.signature.key_id, signed.signature.signature)
 
     def attestation(self, tenant: TenantRef, statement: Statement, now: Instant) -> Statement | None:
         """A KeyAttestation by the current receipt key when the key of this commit receipt was revoked since.

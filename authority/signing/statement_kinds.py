@@ -57,7 +57,11 @@ DECISION: Final = StatementKind("decision_receipt", statements_pb2.DecisionRecei
 RECEIPT: Final = StatementKind("receipt", statements_pb2.CommitReceipt, decode_receipt)
 INVOCATION: Final = StatementKind("proof", statements_pb2.Invocation, decode_invocation)
 
+_TOLD: Final = (statements_pb2.Revocation, statements_pb2.RevocationHeartbeat)
 ACCEPTED_PAYLOAD_TYPES: Final = tuple(
-    sorted(payload_type_of(kind.message) for kind in (CAPABILITY, VALIDATION, DECISION, RECEIPT, INVOCATION))
+    sorted(
+        payload_type_of(message)
+        for message in (*(kind.message for kind in (CAPABILITY, VALIDATION, DECISION, RECEIPT, INVOCATION)), *_TOLD)
+    )
 )
-"""What GetKeySet lists: every payload type that is read here."""
+"""What GetKeySet lists: every payload type that is read here, and those of the feed of revocations."""

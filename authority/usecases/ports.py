@@ -26,6 +26,7 @@ from authority.domain.recall import RecallAnswer, RecallPosition, RecallQuery
 from authority.domain.record import MemoryNamespace, MemoryRecord, RecordParties
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.revocation import FeedEnd, FeedItem
 from authority.domain.statement import IssuerKey, KeyPurpose, Statement
 from authority.domain.tally import Counted
 from authority.domain.validation import SignedValidation, ValidationReceipt
@@ -152,6 +153,14 @@ class Signer(Protocol):
 
     def sign_receipt(self, receipt: CommitReceipt) -> Statement:
         """The commit receipt's statement."""
+        ...
+
+    def sign_revocation(self, tenant: TenantRef, item: FeedItem) -> Statement:
+        """The statement of an item in the feed of the tenant: the same bytes whenever and wherever it is signed."""
+        ...
+
+    def sign_heartbeat(self, end: FeedEnd) -> Statement:
+        """The statement that says how far the feed goes."""
         ...
 
     def attestation(self, tenant: TenantRef, statement: Statement, now: Instant) -> Statement | None:
@@ -559,6 +568,25 @@ class Cursors(Protocol):
 
     def open(self, binding: str, cursor: str) -> str | Refusal:
         """The position, or MALFORMED `cursor` for what is foreign or made up."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FeedNews:
+    """Items of a feed after a place, in its order; `has_more` when more were there than were asked for."""
+
+    items: Sequence[FeedItem]
+    has_more: bool
+
+
+class RevocationFeed(Protocol):
+    """Reads what was withdrawn in a tenant, and in all of them: whoever has seen an item has seen all before it."""
+
+    async def news(self, tenant: TenantRef, after: int, size: int) -> FeedNews | Refusal:
+        """At most `size` items whose sequence is greater than `after`.
+
+        MALFORMED `cursor` for one ahead of the feed: the database was put back to an earlier moment.
+        """
         ...
 
 

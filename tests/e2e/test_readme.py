@@ -53,7 +53,7 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
         "AGENT_CREDENTIALS": str(credentials / "lantern-software-agent.json"),
     }
     scripts = re.findall(r"```python\n(.*?)```", CLIENT_README, re.DOTALL)
-    assert len(scripts) == 5
+    assert len(scripts) == 6
 
     printed = []
     for script in scripts:
@@ -70,7 +70,9 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
         assert done.stderr == ""
         printed.append(done.stdout.splitlines())
 
-    _, many, sync, recalled, _ = printed
+    _, many, sync, recalled, followed, _ = printed
+    assert len(followed) == 1
+    assert UUID.fullmatch(followed[0])
     assert sync == ["True"]
     assert [line.startswith("agent_output ") and "staging" in line for line in recalled] == [True]
     records = [line.split()[-1] for line in many]

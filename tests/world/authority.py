@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from authority.domain.references import TenantRef
+from authority.domain.statement import KeyPurpose
 from authority.domain.verify import Here
 from authority.inprocess.leases import InProcessLeases
 from authority.inprocess.nonces import InProcessNonces
@@ -43,6 +44,7 @@ from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
+from authority.usecases.watch_revocations import OpenRevocationWatch
 from capability_authority.offline import KeySet
 from tests.world.clock import NumberedIds, SetClock
 from tests.world.stores import SOURCE, OpenStore, Store
@@ -84,6 +86,7 @@ class UseCases:
     correct_record: CorrectRecord
     list_audit_events: ListAuditEvents
     open_audit_watch: OpenAuditWatch
+    open_revocation_watch: OpenRevocationWatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,7 @@ class Authority:
         commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE, revisions)
         issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE)
         create = CreateProposal(admit, reader, store.proposals, clock, ids)
+        notices = Notices(store.audit_log.changed, POLL_S)
         use_cases = UseCases(
             create_proposal=create,
             validate_proposal=ValidateProposal(
@@ -160,9 +164,12 @@ class Authority:
                 store.registry,
                 store.audit_log,
                 SealedCursors(bytes(32)),
-                Notices(store.audit_log.changed, POLL_S),
+                notices,
                 clock,
                 HEARTBEAT_S,
+            ),
+            open_revocation_watch=OpenRevocationWatch(
+                store.registry, store.revocation_feed, signer, notices, clock, HEARTBEAT_S
             ),
         )
         return cls(clock, ids, keys, ring, reader, signer, store, leases, use_cases)
@@ -170,7 +177,7 @@ class Authority:
     async def make_keys(self, tenant: TenantRef) -> None:
         """An active key of every minting purpose, valid for this tenant alone."""
         now = self.clock.now()
-        for purpose in MINTING:
+        for purpose in (*MINTING, KeyPurpose.REVOCATION):
             key = generate(self.folder, purpose, now, Scope(tenant))
             await self.store.administration.add_issuer_key(key, now)
         self.tenants.add(tenant)

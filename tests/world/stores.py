@@ -23,6 +23,7 @@ from authority.inprocess.records import InProcessRecords
 from authority.inprocess.refusal_counts import InProcessRefusalCounts
 from authority.inprocess.registry import InProcessIssuerKeys, InProcessRegistry
 from authority.inprocess.reviews import InProcessApprovals, InProcessValidations
+from authority.inprocess.revocation_feed import InProcessRevocationFeed
 from authority.inprocess.revocations import InProcessRevocations
 from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
@@ -43,6 +44,7 @@ from authority.postgres.records import PostgresRecords
 from authority.postgres.refusal_counts import PostgresRefusalCounts
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
+from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.usecases.administer import Administration
@@ -62,6 +64,7 @@ from authority.usecases.ports import (
     Records,
     RefusalCounts,
     Registry,
+    RevocationFeed,
     Revocations,
     Statements,
     StreamNonces,
@@ -108,6 +111,7 @@ class Store:
     refusals: RefusalCounts
     record_revocations: RecordRevocations
     audit_log: AuditLog
+    revocation_feed: RevocationFeed
     committer: Committer
     receipts: Receipts
     records: Records
@@ -179,6 +183,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         refusals=InProcessRefusalCounts(tables),
         record_revocations=InProcessRecordRevocations(tables, SOURCE),
         audit_log=InProcessAuditLog(tables),
+        revocation_feed=InProcessRevocationFeed(tables),
         committer=InProcessCommitter(tables, clock),
         receipts=InProcessReceipts(tables),
         records=InProcessRecords(tables),
@@ -208,6 +213,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         refusals=PostgresRefusalCounts(issuing),
         record_revocations=PostgresRecordRevocations(issuing, SOURCE),
         audit_log=PostgresAuditLog(reading),
+        revocation_feed=PostgresRevocationFeed(reading),
         committer=PostgresCommitter(databases[Power.COMMIT], clock, settings),
         receipts=PostgresReceipts(reading),
         records=PostgresRecords(reading),

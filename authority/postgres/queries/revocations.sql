@@ -13,3 +13,23 @@ where y.tenant = $1 and y.proposal_id = $2 and y.revision = $3 and y.verdict = '
     where z.tenant = y.tenant and z.proposal_id = y.proposal_id and z.revision = y.revision
       and z.sequence > y.sequence and z.verdict <> 'approve')
 order by y.sequence
+
+-- name: feed_items
+-- What was withdrawn in a tenant ($1) and in all of them ($2) after a sequence, in its order.
+(select tenant, sequence, kind, subject, memory_namespace, content_digest, revoke_time
+ from authority.revocation where tenant = $1 and sequence > $3 order by sequence limit $4)
+union all
+(select tenant, sequence, kind, subject, memory_namespace, content_digest, revoke_time
+ from authority.revocation where tenant = $2 and sequence > $3 order by sequence limit $4)
+order by sequence
+limit $4
+
+-- name: feed_place
+-- The last item of a feed up to a sequence, and the last of all; 0 for none.
+select
+  coalesce(greatest(
+    (select max(sequence) from authority.revocation where tenant = $1 and sequence <= $3),
+    (select max(sequence) from authority.revocation where tenant = $2 and sequence <= $3)), 0) as before,
+  coalesce(greatest(
+    (select max(sequence) from authority.revocation where tenant = $1),
+    (select max(sequence) from authority.revocation where tenant = $2)), 0) as last

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from authority.domain.decision import DecisionOutcome
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import MemoryType, Provenance, Visibility
+from authority.domain.revocation import RevokedKind
 from authority.domain.statement import KeyPurpose
 from authority.domain.validation import ValidationOutcome
 from authority.signing.codec.fields import Misshapen
-from capability_authority.v1 import types_pb2
+from capability_authority.v1 import statements_pb2, types_pb2
 
 if TYPE_CHECKING:
     from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper
@@ -46,5 +47,6 @@ KEY_PURPOSES = Vocabulary(KeyPurpose, types_pb2.KeyPurpose)
 MEMORY_TYPES = Vocabulary(MemoryType, types_pb2.MemoryType)
 PRINCIPAL_KINDS = Vocabulary(PrincipalKind, types_pb2.PrincipalKind)
 PROVENANCES = Vocabulary(Provenance, types_pb2.Provenance)
+REVOKED_KINDS = Vocabulary(RevokedKind, statements_pb2.RevokedKind)
 VALIDATION_OUTCOMES = Vocabulary(ValidationOutcome, types_pb2.ValidationOutcome)
 VISIBILITIES = Vocabulary(Visibility, types_pb2.Visibility)

@@ -350,6 +350,13 @@ class CapabilityServicer(CapabilityServiceServicer):
         page, token = self._state.page(entries, request.page_token)
         return capability_pb.ListCommitReceiptsResponse(receipts=page, next_page_token=token)
 
+    async def WatchRevocations(
+        self, request: capability_pb.WatchRevocationsRequest, context: Context
+    ) -> AsyncIterator[capability_pb.WatchRevocationsResponse]:
+        """Tells what the test says, after the cursor, and ends, as an old stream does."""
+        for message in self._state.feed[request.cursor :]:
+            yield message
+
     async def GetKeySet(
         self, request: capability_pb.GetKeySetRequest, context: Context
     ) -> capability_pb.GetKeySetResponse:

@@ -46,6 +46,8 @@ class State:
         self.records: dict[str, memory_pb.MemoryRecord] = {}
         self.spoils_exports = b""
         """What is put after the content of exported records."""
+        self.feed: list[capability_pb.WatchRevocationsResponse] = []
+        """What a watch of revocations tells; its cursor counts the messages."""
         self.citations: list[memory_pb.Citation] = []
         self.outcome: types.DecisionOutcome.ValueType = types.DECISION_OUTCOME_ALLOW
         self.refused_items: defaultdict[str, deque[Refusal]] = defaultdict(deque)

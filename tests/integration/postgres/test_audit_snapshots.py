@@ -9,6 +9,7 @@ from authority.domain.audit import AuditFilter
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.postgres.audit_position import Place, Position, Seen, position_of
+from authority.postgres.migrate import migrate
 from authority.usecases.ports import AuditNews
 from tests.integration.postgres.superuser import Superuser
 from tests.world.world import World, must, reason_of
@@ -174,3 +175,33 @@ async def test_each_look_has_its_index_behind_the_tenant_wall(
             f" and {condition.format(late=late)} order by {order} limit 100"
         )
     assert index in " ".join(row[0] for row in plan)
+
+
+async def test_events_that_a_dump_brought_from_another_cluster_are_older_than_anything(
+    world: World, superuser: Superuser, module_database: str
+) -> None:
+    # given events whose transactions are those of another cluster, ahead of this one's
+    tenant = str(world.tenant)
+    await world.committed()
+    await superuser.execute("update authority.audit_event set xid = '99999999999' where tenant = $1", tenant)
+    await superuser.execute("comment on table authority.audit_event is '7000000000000000000'")
+    position = await world.authority.store.audit_log.now(world.tenant)
+
+    # when the restored database is migrated, as its operator is told to
+    migrate(module_database)
+
+    # then they are told first, and nothing of them is news
+    whole = [told.event.kind for told in (await news(world, "")).events]
+    assert whole[0] == "principal.add"
+    assert whole[-1] == "memory.commit"
+    await world.proposed()
+    assert [told.event.kind for told in (await news(world, position)).events] == ["proposal.create"]
+    # and once that is done, migrating again changes nothing
+    newest = await superuser.fetchval(
+        "select max(xid::text::bigint) from authority.audit_event where tenant = $1", tenant
+    )
+    migrate(module_database)
+    again = await superuser.fetchval(
+        "select max(xid::text::bigint) from authority.audit_event where tenant = $1", tenant
+    )
+    assert newest == again > 0

@@ -26,7 +26,11 @@ def test_every_rpc_is_known_once_with_its_messages() -> None:
         "RegisterCitation",
         "CorrectRecord",
     }
-    assert {rpc.name for rpc in RPCS.values() if rpc.is_stream} == {"StreamCommitValidated", "WatchAuditEvents"}
+    assert {rpc.name for rpc in RPCS.values() if rpc.is_stream} == {
+        "StreamCommitValidated",
+        "WatchAuditEvents",
+        "WatchRevocations",
+    }
     assert {rpc.name for rpc in RPCS.values() if not rpc.needs_proof} == {"GetKeySet"}
     for name, rpc in RPCS.items():
         assert re.fullmatch(rf"/capability_authority\.v1\.\w+Service/{name}", rpc.path)

@@ -22,6 +22,7 @@ from capability_authority.v1.statements_pb2 import (
     CommitReceipt,
     DecisionReceipt,
     ProposalRevision,
+    Revocation,
     ValidationReceipt,
 )
 from capability_authority.v1.types_pb2 import ValidationFinding
@@ -135,6 +136,7 @@ def test_truncated_payloads_are_refused_or_are_whole_fields(message_class: type[
         (ProposalRevision(provenance=6), "provenance"),  # type: ignore[arg-type]
         (ProposalRevision(memory_type=6), "memory_type"),  # type: ignore[arg-type]
         (ProposalRevision(visibility=5), "visibility"),  # type: ignore[arg-type]
+        (Revocation(kind=8), "kind"),  # type: ignore[arg-type]
     ],
 )
 def test_an_unknown_enum_value_is_refused_and_named(message: Message, path: str) -> None:
@@ -157,6 +159,7 @@ def test_every_enum_field_of_a_payload_is_among_the_cases_above() -> None:
         ("ValidationReceipt", "outcome"),
         ("ValidationFinding", "outcome"),
         ("DecisionReceipt", "outcome"),
+        ("Revocation", "kind"),
         *(("ProposalRevision", name) for name in ("proposer_kind", "provenance", "memory_type", "visibility")),
     }
 

@@ -12,6 +12,7 @@ from authority.signing.key_ring import KeyRing
 from authority.signing.rotation import Scope, generate
 from authority.usecases.ports import KeySet, NoSigningKey
 from capability_authority.offline import PrivateKey
+from capability_authority.offline.statements import REVOCATION, REVOCATION_HEARTBEAT
 from tests.unit.signing import kinds, samples
 from tests.unit.signing.conftest import Room, revoked
 
@@ -118,11 +119,11 @@ def test_the_ring_publishes_every_key_and_what_it_reads(room: Room) -> None:
     gone = revoked(generate(room.folder, KeyPurpose.RECEIPT, samples.NOW), samples.NOW)
     room.know(gone)
 
-    # Then all are published, and just the payload types that are read
+    # Then all are published, and just the payload types that are read, with those of the feed
     key_set: KeySet = room.ring
     assert set(key_set.published()) == {*room.keys.values(), gone}
-    read = (*kinds.READ, kinds.INVOCATION)
-    assert key_set.accepted_payload_types() == tuple(sorted(kind.payload_type for kind in read))
+    read = (kind.payload_type for kind in (*kinds.READ, kinds.INVOCATION))
+    assert key_set.accepted_payload_types() == tuple(sorted((*read, REVOCATION, REVOCATION_HEARTBEAT)))
 
 
 def test_an_empty_ring_says_what_is_missing(room: Room) -> None:
@@ -130,5 +131,5 @@ def test_an_empty_ring_says_what_is_missing(room: Room) -> None:
     assert ring.published() == ()
     assert ring.signing_faults() == tuple(
         f"there is no active {purpose} key: `authority keys rotate {purpose}` makes one"
-        for purpose in ("capability", "receipt", "validation", "decision")
+        for purpose in ("capability", "receipt", "validation", "decision", "revocation")
     )

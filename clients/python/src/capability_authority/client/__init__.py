@@ -70,6 +70,7 @@ from capability_authority.client.values import (
     Review,
     Revision,
     Revocation,
+    RevocationNews,
     Validation,
 )
 from capability_authority.offline import Check, CheckVerdict, KeySetRefused
@@ -140,6 +141,7 @@ __all__ = [
     "Review",
     "Revision",
     "Revocation",
+    "RevocationNews",
     "Revoked",
     "SignatureInvalid",
     "StatementRefused",

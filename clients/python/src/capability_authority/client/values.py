@@ -6,8 +6,10 @@ from typing import Protocol
 
 from capability_authority.client.credentials import Reference
 from capability_authority.client.words import word_of
+from capability_authority.offline import RevocationFeed
 from capability_authority.v1 import memory_service_pb2, proposal_service_pb2, types_pb2
 from capability_authority.v1.statements_pb2 import CommitCapability, CommitReceipt, SignedStatement
+from capability_authority.v1.statements_pb2 import Revocation as RevocationItem
 
 __all__ = [
     "CapabilityVerdict",
@@ -23,6 +25,7 @@ __all__ = [
     "Revision",
     "RevisionLike",
     "Revocation",
+    "RevocationNews",
     "Validation",
 ]
 
@@ -239,6 +242,15 @@ class RecordRevocation:
     """Whether it was revoked before this call."""
     revision_token: str
     """`recall` takes it as `at_least_as_fresh_as`: its answer then knows of the revocation."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevocationNews:
+    """One message of a watch, taken in: what was withdrawn, or nothing for a while."""
+
+    revoked: tuple[RevocationItem, ...]
+    feed: RevocationFeed
+    """Holds these, and all before them."""
 
 
 @dataclass(frozen=True, slots=True)

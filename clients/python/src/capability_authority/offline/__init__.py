@@ -25,6 +25,8 @@ from capability_authority.offline.errors import (
     ContentMismatch,
     DigestError,
     EnvelopeRefused,
+    FeedBroken,
+    FeedStale,
     InstantError,
     IssuerMismatch,
     JsonError,
@@ -42,6 +44,7 @@ from capability_authority.offline.errors import (
     SignatureInvalid,
     StatementError,
     UnreadableStatement,
+    Withdrawn,
 )
 from capability_authority.offline.exports import Check, CheckVerdict, check_export
 from capability_authority.offline.fingerprint import capability_fingerprint, request_fingerprint
@@ -49,6 +52,8 @@ from capability_authority.offline.instants import instant_ms, timestamp
 from capability_authority.offline.invocation import PROOF_METADATA_KEY, make_invocation
 from capability_authority.offline.key_set import KeyRecord, KeySet
 from capability_authority.offline.keys import PrivateKey, PublicKey, load_private_key_file, save_private_key_file
+from capability_authority.offline.revocation_feed import RevocationFeed
+from capability_authority.offline.revocations import RevocationView
 from capability_authority.offline.statements import (
     PAYLOAD_CLASSES,
     SIGNED_PAYLOAD_TYPES,
@@ -76,6 +81,8 @@ __all__ = [
     "ContentMismatch",
     "DigestError",
     "EnvelopeRefused",
+    "FeedBroken",
+    "FeedStale",
     "InstantError",
     "IssuerMismatch",
     "JsonError",
@@ -95,9 +102,12 @@ __all__ = [
     "PayloadTypeMismatch",
     "PrivateKey",
     "PublicKey",
+    "RevocationFeed",
+    "RevocationView",
     "SignatureInvalid",
     "StatementError",
     "UnreadableStatement",
+    "Withdrawn",
     "canonical_content",
     "canonicalize",
     "capability_fingerprint",

@@ -21,7 +21,10 @@
             ├── KeyRevoked              signed by a key that was revoked, and nobody vouches for it
             ├── IssuerMismatch          made by another issuer
             ├── ContentMismatch         a receipt for other content
-            └── AttestationInvalid      an attestation that vouches for something else
+            ├── AttestationInvalid      an attestation that vouches for something else
+            ├── Withdrawn               what it rests on was withdrawn since, as the feed of revocations tells
+            ├── FeedBroken              an item that does not follow what the feed has told before
+            └── FeedStale               a feed that has not been heard of for too long
 
 Messages quote what was presented cut short and escaped, so that they can be logged; they never hold content or keys.
 """
@@ -146,6 +149,24 @@ class AttestationInvalid(StatementError):
     """The attestation does not vouch for exactly this statement."""
 
     sentence = "the attestation vouches for something else"
+
+
+class Withdrawn(StatementError):
+    """What the statement says is true and counts no more: something that it rests on was withdrawn for ever."""
+
+    sentence = "what the statement rests on was withdrawn"
+
+
+class FeedBroken(StatementError):
+    """The feed of revocations leaves something out, repeats, goes back, or is another's: trust nothing of it."""
+
+    sentence = "the feed of revocations is broken"
+
+
+class FeedStale(StatementError):
+    """Nothing recent enough says that there are no other revocations: whether something was withdrawn is not known."""
+
+    sentence = "the feed of revocations is too old"
 
 
 class UnreadableStatement(StatementError):

@@ -30,6 +30,8 @@ from capability_authority.v1.statements_pb2 import (
     Invocation,
     KeyAttestation,
     ProposalRevision,
+    Revocation,
+    RevocationHeartbeat,
     Signature,
     SignedStatement,
     ValidationReceipt,
@@ -43,6 +45,8 @@ __all__ = [
     "KEY_ATTESTATION",
     "PAYLOAD_CLASSES",
     "PROPOSAL_REVISION",
+    "REVOCATION",
+    "REVOCATION_HEARTBEAT",
     "SIGNED_PAYLOAD_TYPES",
     "VALIDATION_RECEIPT",
     "EnvelopeRefused",
@@ -79,6 +83,8 @@ DECISION_RECEIPT: Final = "application/vnd.capability-authority.decision-receipt
 INVOCATION: Final = "application/vnd.capability-authority.invocation.v1+protobuf"
 KEY_ATTESTATION: Final = "application/vnd.capability-authority.key-attestation.v1+protobuf"
 PROPOSAL_REVISION: Final = "application/vnd.capability-authority.proposal-revision.v1+protobuf"
+REVOCATION: Final = "application/vnd.capability-authority.revocation.v1+protobuf"
+REVOCATION_HEARTBEAT: Final = "application/vnd.capability-authority.revocation-heartbeat.v1+protobuf"
 VALIDATION_RECEIPT: Final = "application/vnd.capability-authority.validation-receipt.v1+protobuf"
 
 PAYLOAD_CLASSES: Final[Mapping[str, type[Message]]] = MappingProxyType(
@@ -89,6 +95,8 @@ PAYLOAD_CLASSES: Final[Mapping[str, type[Message]]] = MappingProxyType(
         INVOCATION: Invocation,
         KEY_ATTESTATION: KeyAttestation,
         PROPOSAL_REVISION: ProposalRevision,
+        REVOCATION: Revocation,
+        REVOCATION_HEARTBEAT: RevocationHeartbeat,
         VALIDATION_RECEIPT: ValidationReceipt,
     }
 )

@@ -22,6 +22,7 @@ from capability_authority.offline.errors import (
     PayloadTypeMismatch,
 )
 from capability_authority.offline.key_set import KeyRecord, KeySet, KeySetRefused
+from capability_authority.offline.revocations import RevocationView
 from capability_authority.offline.statements import (
     COMMIT_CAPABILITY,
     COMMIT_RECEIPT,
@@ -29,6 +30,8 @@ from capability_authority.offline.statements import (
     INVOCATION,
     KEY_ATTESTATION,
     PAYLOAD_CLASSES,
+    REVOCATION,
+    REVOCATION_HEARTBEAT,
     VALIDATION_RECEIPT,
     digest_of,
     open_statement,
@@ -40,6 +43,8 @@ from capability_authority.v1.statements_pb2 import (
     DecisionReceipt,
     Invocation,
     KeyAttestation,
+    Revocation,
+    RevocationHeartbeat,
     SignedStatement,
     ValidationReceipt,
 )
@@ -48,6 +53,7 @@ from capability_authority.v1.types_pb2 import (
     KEY_PURPOSE_DECISION,
     KEY_PURPOSE_HOLDER,
     KEY_PURPOSE_RECEIPT,
+    KEY_PURPOSE_REVOCATION,
     KEY_PURPOSE_VALIDATION,
     KeyPurpose,
     KeyState,
@@ -79,6 +85,8 @@ PURPOSES: Final[Mapping[str, "KeyPurpose.ValueType"]] = MappingProxyType(
         DECISION_RECEIPT: KEY_PURPOSE_DECISION,
         COMMIT_RECEIPT: KEY_PURPOSE_RECEIPT,
         KEY_ATTESTATION: KEY_PURPOSE_RECEIPT,
+        REVOCATION: KEY_PURPOSE_REVOCATION,
+        REVOCATION_HEARTBEAT: KEY_PURPOSE_REVOCATION,
         INVOCATION: KEY_PURPOSE_HOLDER,
     }
 )
@@ -95,27 +103,36 @@ class _Claims(NamedTuple):
     """None for a payload that names none."""
 
 
-def verify_statement(statement: SignedStatement, key_set: KeySet) -> Message:
+def verify_statement(
+    statement: SignedStatement, key_set: KeySet, *, revocations: RevocationView | None = None
+) -> Message:
     """Verify a statement of any kind; what it says, as the message of its payload type.
 
     Raises as `verify_as`, with `PayloadTypeMismatch` for a payload type that is unknown or never signed.
     """
     if statement.payload_type not in PURPOSES:
         raise PayloadTypeMismatch(expected="a payload type of a statement", presented=statement.payload_type)
-    return verify_as(statement, key_set, PAYLOAD_CLASSES[statement.payload_type])
+    return verify_as(statement, key_set, PAYLOAD_CLASSES[statement.payload_type], revocations=revocations)
 
 
-def verify_as(statement: SignedStatement, key_set: KeySet, expected: type[M]) -> M:
+def verify_as(
+    statement: SignedStatement, key_set: KeySet, expected: type[M], *, revocations: RevocationView | None = None
+) -> M:
     """Verify a statement of the kind `expected`; what it says.
 
-    Times are not judged: whether a capability or receipt has expired is asked against a clock, which is the caller's.
+    With `revocations`, what a feed has told (`RevocationFeed.view`), what it rests on must not have been withdrawn:
+    the key that signed it, and a capability's id, holder, holder key and approval, a decision's holder and approvals,
+    or a receipt's record. Times are not judged: whether a capability or receipt has expired is asked against a clock,
+    which is the caller's.
 
     Raises, in this order: `PayloadTypeMismatch`, `KeyUnknown`, `KeyPurposeMismatch`, `EnvelopeRefused`,
-    `SignatureInvalid`, `PayloadRefused`, `IssuerMismatch`, `KeyScopeMismatch`, `KeyRevoked`.
+    `SignatureInvalid`, `PayloadRefused`, `IssuerMismatch`, `KeyScopeMismatch`, `KeyRevoked`, `Withdrawn`.
     """
     message, record = _open(statement, key_set, expected)
-    if not record.verifies:
+    if not _counts(record, revocations):
         raise KeyRevoked(expected="an active or retiring key", presented=_described(record))
+    if revocations is not None:
+        revocations.require_standing(message)
     return message
 
 
@@ -125,24 +142,33 @@ def verify_receipt(
     *,
     attestation: SignedStatement | None = None,
     content: bytes | None = None,
+    revocations: RevocationView | None = None,
 ) -> CommitReceipt:
     """Verify a commit receipt; what it says.
 
     When the key that signed it was revoked since, `attestation` must vouch for exactly this statement and signature;
-    it is not looked at otherwise. When `content` is given, the receipt must be for exactly these bytes.
+    it is not looked at otherwise. When `content` is given, the receipt must be for exactly these bytes. With
+    `revocations` the record must not have been withdrawn since; the receipt proves all the same that it was written.
 
     Raises as `verify_as`, and `AttestationInvalid`, `ContentMismatch`.
     """
     receipt, record = _open(statement, key_set, CommitReceipt)
-    if not record.verifies:
+    if not _counts(record, revocations):
         if attestation is None:
             raise KeyRevoked(expected="an active or retiring key, or an attestation", presented=_described(record))
-        _require_vouched(statement, receipt, attestation, key_set)
+        _require_vouched(statement, receipt, attestation, key_set, revocations)
     if content is not None and sha256(content) != receipt.capability.content_digest:
         raise ContentMismatch(
             expected=f"sha256:{receipt.capability.content_digest.hex()}", presented=to_wire(sha256(content))
         )
+    if revocations is not None:
+        revocations.require_standing(receipt)
     return receipt
+
+
+def _counts(record: KeyRecord, revocations: RevocationView | None) -> bool:
+    """Whether signatures of the key count, by the key set and by the feed, which may be newer."""
+    return record.verifies and not (revocations and revocations.revokes_key(record.public_key.key_id))
 
 
 def _open(statement: SignedStatement, key_set: KeySet, expected: type[M]) -> tuple[M, KeyRecord]:
@@ -183,7 +209,7 @@ def _claims(message: Message) -> _Claims:
             return _Claims(message.issuer, message.capability.tenant, message.capability.memory_namespace)
         case CommitCapability() | ValidationReceipt() | DecisionReceipt():
             return _Claims(message.issuer, message.tenant, message.memory_namespace)
-        case KeyAttestation():
+        case KeyAttestation() | Revocation() | RevocationHeartbeat():
             return _Claims(message.issuer, message.tenant, None)
         case Invocation():
             return _Claims(None, message.tenant, None)
@@ -192,10 +218,14 @@ def _claims(message: Message) -> _Claims:
 
 
 def _require_vouched(
-    statement: SignedStatement, receipt: CommitReceipt, attestation: SignedStatement, key_set: KeySet
+    statement: SignedStatement,
+    receipt: CommitReceipt,
+    attestation: SignedStatement,
+    key_set: KeySet,
+    revocations: RevocationView | None,
 ) -> None:
     vouching, record = _open(attestation, key_set, KeyAttestation)
-    if not record.verifies:
+    if not _counts(record, revocations):
         raise KeyRevoked(expected="an attestation by an active or retiring key", presented=_described(record))
     _require_scope(record, receipt.capability.tenant, receipt.capability.memory_namespace)
     _require_equal("tenant", _tenant_name(receipt.capability.tenant), _tenant_name(vouching.tenant))

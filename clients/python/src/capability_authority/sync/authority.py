@@ -100,6 +100,7 @@ class CapabilityAuthority(Delegate):
     issue_batch = waiting(Async.issue_batch)
     verify = waiting(Async.verify)
     revoke = waiting(Async.revoke)
+    watch_revocations = iterating(Async.watch_revocations)
     key_set = waiting(Async.key_set)
 
     commit = waiting(Async.commit)

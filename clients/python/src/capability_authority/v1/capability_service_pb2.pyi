@@ -789,3 +789,55 @@ class GetKeySetResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetKeySetResponse: _TypeAlias = GetKeySetResponse  # noqa: Y015
+
+@_typing.final
+class WatchRevocationsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CURSOR_FIELD_NUMBER: _builtins.int
+    cursor: _builtins.int
+    """The sequence of the last item that was taken in; 0 to begin with the first of the feed."""
+    def __init__(
+        self,
+        *,
+        cursor: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cursor", b"cursor"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchRevocationsRequest: _TypeAlias = WatchRevocationsRequest  # noqa: Y015
+
+@_typing.final
+class WatchRevocationsResponse(_message.Message):
+    """At once when the watch is open, then whenever something is withdrawn; after ten seconds of silence with a heartbeat
+    alone.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REVOCATIONS_FIELD_NUMBER: _builtins.int
+    HEARTBEAT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def revocations(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]:
+        """Payload Revocation each, in the order of the feed, at most 100."""
+
+    @_builtins.property
+    def heartbeat(self) -> _statements_pb2.SignedStatement:
+        """Payload RevocationHeartbeat. Absent while more items follow at once."""
+
+    def __init__(
+        self,
+        *,
+        revocations: _abc.Iterable[_statements_pb2.SignedStatement] | None = ...,
+        heartbeat: _statements_pb2.SignedStatement | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["heartbeat", b"heartbeat"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["heartbeat", b"heartbeat", "revocations", b"revocations"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchRevocationsResponse: _TypeAlias = WatchRevocationsResponse  # noqa: Y015

@@ -85,6 +85,11 @@ class CapabilityServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.GetKeySetRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.GetKeySetResponse.FromString,
                 _registered_method=True)
+        self.WatchRevocations = channel.unary_stream(
+                '/capability_authority.v1.CapabilityService/WatchRevocations',
+                request_serializer=capability__authority_dot_v1_dot_capability__service__pb2.WatchRevocationsRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.WatchRevocationsResponse.FromString,
+                _registered_method=True)
 
 
 class CapabilityServiceServicer:
@@ -177,6 +182,15 @@ class CapabilityServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WatchRevocations(self, request, context):
+        """Caller: any principal of the tenant; revoked, it is told nothing more. What was withdrawn in the caller's tenant, and
+        of the authority's keys, signed one by one, for those who verify without asking. Lives at most 5 minutes and then
+        ends OK: go on by the cursor.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_CapabilityServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -229,6 +243,11 @@ def add_CapabilityServiceServicer_to_server(servicer, server):
                     servicer.GetKeySet,
                     request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.GetKeySetRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.GetKeySetResponse.SerializeToString,
+            ),
+            'WatchRevocations': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchRevocations,
+                    request_deserializer=capability__authority_dot_v1_dot_capability__service__pb2.WatchRevocationsRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_capability__service__pb2.WatchRevocationsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -502,6 +521,33 @@ class CapabilityService:
             '/capability_authority.v1.CapabilityService/GetKeySet',
             capability__authority_dot_v1_dot_capability__service__pb2.GetKeySetRequest.SerializeToString,
             capability__authority_dot_v1_dot_capability__service__pb2.GetKeySetResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchRevocations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/capability_authority.v1.CapabilityService/WatchRevocations',
+            capability__authority_dot_v1_dot_capability__service__pb2.WatchRevocationsRequest.SerializeToString,
+            capability__authority_dot_v1_dot_capability__service__pb2.WatchRevocationsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -75,6 +75,11 @@ class CapabilityServiceStub:
     """Caller: a principal with the right `read`; a holder without it sees its own."""
     GetKeySet: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.GetKeySetRequest, _capability_service_pb2.GetKeySetResponse]
     """Caller: anyone, without an Invocation."""
+    WatchRevocations: _grpc.UnaryStreamMultiCallable[_capability_service_pb2.WatchRevocationsRequest, _capability_service_pb2.WatchRevocationsResponse]
+    """Caller: any principal of the tenant; revoked, it is told nothing more. What was withdrawn in the caller's tenant, and
+    of the authority's keys, signed one by one, for those who verify without asking. Lives at most 5 minutes and then
+    ends OK: go on by the cursor.
+    """
 
 @_typing.type_check_only
 class CapabilityServiceAsyncStub(CapabilityServiceStub):
@@ -123,6 +128,11 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
     """Caller: a principal with the right `read`; a holder without it sees its own."""
     GetKeySet: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.GetKeySetRequest, _capability_service_pb2.GetKeySetResponse]  # type: ignore[assignment]
     """Caller: anyone, without an Invocation."""
+    WatchRevocations: _aio.UnaryStreamMultiCallable[_capability_service_pb2.WatchRevocationsRequest, _capability_service_pb2.WatchRevocationsResponse]  # type: ignore[assignment]
+    """Caller: any principal of the tenant; revoked, it is told nothing more. What was withdrawn in the caller's tenant, and
+    of the authority's keys, signed one by one, for those who verify without asking. Lives at most 5 minutes and then
+    ends OK: go on by the cursor.
+    """
 
 class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
     """Issues, verifies and consumes commit capabilities, and answers for what was committed."""
@@ -228,5 +238,16 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_capability_service_pb2.GetKeySetResponse, _abc.Awaitable[_capability_service_pb2.GetKeySetResponse]]:
         """Caller: anyone, without an Invocation."""
+
+    @_abc_1.abstractmethod
+    def WatchRevocations(
+        self,
+        request: _capability_service_pb2.WatchRevocationsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_capability_service_pb2.WatchRevocationsResponse], _abc.AsyncIterator[_capability_service_pb2.WatchRevocationsResponse]]:
+        """Caller: any principal of the tenant; revoked, it is told nothing more. What was withdrawn in the caller's tenant, and
+        of the authority's keys, signed one by one, for those who verify without asking. Lives at most 5 minutes and then
+        ends OK: go on by the cursor.
+        """
 
 def add_CapabilityServiceServicer_to_server(servicer: CapabilityServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -12,6 +12,7 @@ from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -22,6 +23,48 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _RevokedKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RevokedKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RevokedKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REVOKED_KIND_UNSPECIFIED: _RevokedKind.ValueType  # 0
+    REVOKED_KIND_CAPABILITY: _RevokedKind.ValueType  # 1
+    """`subject` is the capability's id."""
+    REVOKED_KIND_GRANT: _RevokedKind.ValueType  # 2
+    """The grant's statement digest, "sha256:…"."""
+    REVOKED_KIND_APPROVAL: _RevokedKind.ValueType  # 3
+    """The approval reference, which capabilities and decisions that rest on it name."""
+    REVOKED_KIND_RECORD: _RevokedKind.ValueType  # 4
+    """The memory record's id. Whatever else held the same content then has an item of its own."""
+    REVOKED_KIND_PRINCIPAL: _RevokedKind.ValueType  # 5
+    """"namespace|id" of the principal."""
+    REVOKED_KIND_PRINCIPAL_KEY: _RevokedKind.ValueType  # 6
+    """The id of a principal's key, "sha256:…"."""
+    REVOKED_KIND_ISSUER_KEY: _RevokedKind.ValueType  # 7
+    """The id of a key of the authority, withdrawn in every tenant at once."""
+
+class RevokedKind(_RevokedKind, metaclass=_RevokedKindEnumTypeWrapper):
+    """What can be withdrawn for ever."""
+
+REVOKED_KIND_UNSPECIFIED: RevokedKind.ValueType  # 0
+REVOKED_KIND_CAPABILITY: RevokedKind.ValueType  # 1
+"""`subject` is the capability's id."""
+REVOKED_KIND_GRANT: RevokedKind.ValueType  # 2
+"""The grant's statement digest, "sha256:…"."""
+REVOKED_KIND_APPROVAL: RevokedKind.ValueType  # 3
+"""The approval reference, which capabilities and decisions that rest on it name."""
+REVOKED_KIND_RECORD: RevokedKind.ValueType  # 4
+"""The memory record's id. Whatever else held the same content then has an item of its own."""
+REVOKED_KIND_PRINCIPAL: RevokedKind.ValueType  # 5
+""""namespace|id" of the principal."""
+REVOKED_KIND_PRINCIPAL_KEY: RevokedKind.ValueType  # 6
+"""The id of a principal's key, "sha256:…"."""
+REVOKED_KIND_ISSUER_KEY: RevokedKind.ValueType  # 7
+"""The id of a key of the authority, withdrawn in every tenant at once."""
+Global___RevokedKind: _TypeAlias = RevokedKind  # noqa: Y015
 
 @_typing.final
 class SignedStatement(_message.Message):
@@ -569,3 +612,86 @@ class KeyAttestation(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___KeyAttestation: _TypeAlias = KeyAttestation  # noqa: Y015
+
+@_typing.final
+class Revocation(_message.Message):
+    """One withdrawal, as the feed of a tenant tells it. Each item names the one before it, so that none can be left out."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ISSUER_FIELD_NUMBER: _builtins.int
+    TENANT_FIELD_NUMBER: _builtins.int
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    PREVIOUS_SEQUENCE_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    MEMORY_NAMESPACE_FIELD_NUMBER: _builtins.int
+    CONTENT_DIGEST_FIELD_NUMBER: _builtins.int
+    REVOKE_TIME_FIELD_NUMBER: _builtins.int
+    issuer: _builtins.str
+    sequence: _builtins.int
+    """Rises from item to item of the feed, not by one."""
+    previous_sequence: _builtins.int
+    """0 for the first of the feed."""
+    kind: Global___RevokedKind.ValueType
+    subject: _builtins.str
+    memory_namespace: _builtins.str
+    """Of a record: which content is withdrawn, where."""
+    content_digest: _builtins.bytes
+    @_builtins.property
+    def tenant(self) -> _types_pb2.TenantRef: ...
+    @_builtins.property
+    def revoke_time(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        issuer: _builtins.str = ...,
+        tenant: _types_pb2.TenantRef | None = ...,
+        sequence: _builtins.int = ...,
+        previous_sequence: _builtins.int = ...,
+        kind: Global___RevokedKind.ValueType = ...,
+        subject: _builtins.str = ...,
+        memory_namespace: _builtins.str = ...,
+        content_digest: _builtins.bytes = ...,
+        revoke_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["revoke_time", b"revoke_time", "tenant", b"tenant"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_digest", b"content_digest", "issuer", b"issuer", "kind", b"kind", "memory_namespace", b"memory_namespace", "previous_sequence", b"previous_sequence", "revoke_time", b"revoke_time", "sequence", b"sequence", "subject", b"subject", "tenant", b"tenant"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Revocation: _TypeAlias = Revocation  # noqa: Y015
+
+@_typing.final
+class RevocationHeartbeat(_message.Message):
+    """Everything that was withdrawn in the tenant, and acknowledged, before `as_of_time` is in its feed up to `sequence`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ISSUER_FIELD_NUMBER: _builtins.int
+    TENANT_FIELD_NUMBER: _builtins.int
+    SEQUENCE_FIELD_NUMBER: _builtins.int
+    AS_OF_TIME_FIELD_NUMBER: _builtins.int
+    issuer: _builtins.str
+    sequence: _builtins.int
+    """Of the last item of the feed; 0 while it has none."""
+    @_builtins.property
+    def tenant(self) -> _types_pb2.TenantRef: ...
+    @_builtins.property
+    def as_of_time(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        issuer: _builtins.str = ...,
+        tenant: _types_pb2.TenantRef | None = ...,
+        sequence: _builtins.int = ...,
+        as_of_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "tenant", b"tenant"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_time", b"as_of_time", "issuer", b"issuer", "sequence", b"sequence", "tenant", b"tenant"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevocationHeartbeat: _TypeAlias = RevocationHeartbeat  # noqa: Y015
