@@ -50,12 +50,7 @@ declare
   corrects uuid[];
   won boolean[];
 begin
-  -- Without either of the two nothing could be judged, so nothing would be refused.
-  if judged_at is null or clock_bound is null
-    or abs(extract(epoch from clock_timestamp() - judged_at)) > extract(epoch from clock_bound)
-  then
-    raise exception 'the service clock is off the database clock' using errcode = 'CA001';
-  end if;
+  perform require_clock(judged_at, clock_bound);
   perform set_config(
     'authority.tenants', array_to_string(array(select distinct p.tenant from unnest(plans) p), ','), true);
 

@@ -21,8 +21,8 @@ revoke all on function authority.active_key(text, bytea, text) from public;
 grant execute on function authority.active_key(text, bytea, text) to authority_read, authority_issue;
 
 -- Many keys, for every call of the service asks for one. A row has the place of its lookup in the arrays; what is not
--- active has no row. Lateral and limited: for each lookup one probe of each index, whatever the planner believes of sizes;
--- it plans once, for it would believe that planning again for each length of the arrays is worth it.
+-- active has no row. Lateral and limited: for each lookup one probe of each index, whatever the planner believes of sizes,
+-- and of keys in the order of the index by key, not of all that a principal has. It plans once, for it would believe that planning again for each length of the arrays is worth it.
 create or replace function authority.active_keys(of_tenants text[], of_keys bytea[], of_principals text[])
 returns table (ordinal bigint, tenant text, principal text, kind text, rights text[], public_key bytea)
 language plpgsql volatile security invoker
@@ -39,7 +39,9 @@ begin
   from unnest(of_tenants, of_keys, of_principals) with ordinality a(tenant, key_id, principal, ordinality)
   cross join lateral (
     select o.public_key from principal_key o
-    where o.tenant = a.tenant and o.key_id = a.key_id and o.principal = a.principal and o.state = 'active' limit 1) k
+    where o.tenant = a.tenant and o.key_id between a.key_id and a.key_id and o.principal = a.principal
+      and o.state = 'active'
+    order by o.key_id limit 1) k
   cross join lateral (
     select o.tenant, o.principal, o.kind, o.rights from principal o
     where o.tenant = a.tenant and o.principal = a.principal and o.state = 'active' limit 1) p;

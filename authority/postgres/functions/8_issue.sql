@@ -123,12 +123,7 @@ declare
   waits boolean;
   s record;
 begin
-  -- A service that is ahead would expire what lives, one that is behind would issue what has expired.
-  if judged_at is null or clock_bound is null
-    or abs(extract(epoch from clock_timestamp() - judged_at)) > extract(epoch from clock_bound)
-  then
-    raise exception 'the service clock is off the database clock' using errcode = 'CA001';
-  end if;
+  perform require_clock(judged_at, clock_bound);
   perform set_config(
     'authority.tenants', array_to_string(array(select distinct o.tenant from unnest(offers) o), ','), true);
 

@@ -14,7 +14,7 @@ from tests.world.world import World, must
 
 
 @pytest.fixture(scope="module")
-async def good_rows(authority: Authority, module_database: str) -> World:
+async def good_rows(authority: Authority) -> World:
     """A row in every table: a committed, approved proposal, an unused capability, a tombstone, a correction."""
     world = await World.begin(authority)
     issued, answer = await world.committed(by=world.agent)
@@ -27,9 +27,8 @@ async def good_rows(authority: Authority, module_database: str) -> World:
     await park_oldest_event(world)
     must(await world.cite(answer.receipt.record_id, "answer 1"))
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
-    connection = await asyncpg.connect(module_database)
-    await connection.execute("update authority.memory_record set supersedes_record_id = record_id")
-    await connection.close()
+    correction = must(await world.correct((await world.committed())[1].receipt.record_id))
+    must(await world.commit(await world.issued_on(await world.allow(correction))))
     return world
 
 
