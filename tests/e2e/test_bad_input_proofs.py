@@ -18,12 +18,18 @@ from capability_authority.v1.capability_service_pb2 import (
     CommitValidatedResponse,
     GetCommitReceiptRequest,
 )
-from capability_authority.v1.memory_service_pb2 import GetMemoryRecordRequest
+from capability_authority.v1.memory_service_pb2 import (
+    ExportRecordRequest,
+    GetMemoryRecordRequest,
+    ListCitationsRequest,
+    ListMemoryRecordsRequest,
+    RecallRecordsRequest,
+)
 from capability_authority.v1.statements_pb2 import CommitCapability, Signature, SignedStatement
 from capability_authority.v1.types_pb2 import PrincipalRef as PrincipalMessage
 from capability_authority.v1.types_pb2 import TenantRef as TenantMessage
 from tests.installation.forgery import altered
-from tests.installation.installation import Installation, Tenant
+from tests.installation.installation import NAMESPACE, Installation, Tenant
 from tests.installation.processes import ServiceProcess
 from tests.installation.requests import commit_of
 from tests.installation.storage import Storage
@@ -156,6 +162,23 @@ async def test_i03_the_proof_of_a_read_works_once_also_from_elsewhere(
         "GetMemoryRecord", data, proofs=[holder.proof("GetMemoryRecord", data, **_ago(MINUTE_MS)())]
     )
     assert old.reason == "PROOF_INVALID"
+
+
+async def test_i03_the_proof_of_each_read_of_memory_works_once(team: Team, holder: Wire) -> None:
+    # Given every way to read what was learned
+    record_id = (await team.commit(await team.ready("Tea."))).record_id
+    reads = {
+        "ListMemoryRecords": ListMemoryRecordsRequest(memory_namespace=NAMESPACE),
+        "RecallRecords": RecallRecordsRequest(memory_namespace=NAMESPACE, query="tea"),
+        "ListCitations": ListCitationsRequest(record_id=record_id),
+        "ExportRecord": ExportRecordRequest(record_id=record_id, form=ExportRecordRequest.FORM_AUDIT),
+    }
+    for rpc, request in reads.items():
+        # When a call is sent again as it was, then its proof has been used
+        data = request.SerializeToString()
+        proof = holder.proof(rpc, data)
+        await holder.send(rpc, data, proofs=[proof])
+        assert (await holder.refused(rpc, data, proofs=[proof])).reason == "PROOF_REPLAYED", rpc
 
 
 async def test_e03_a_key_that_anybody_can_sign_for_authenticates_nobody(
