@@ -20,6 +20,7 @@ _MARKS: Final = {
 _STATES: Final = {"live": "bold green", "revoked": "bold red", "superseded": "bold yellow"}
 _TITLE: Final = 8
 _LABEL: Final = 10
+_LONGEST_LABEL: Final = 16
 _WIDEST: Final = 110
 """Columns: longer lines are hard to follow with the eye."""
 
@@ -36,15 +37,16 @@ def show(story: Story) -> None:
 def _panel(story: Story, console: Console) -> Panel:
     grid = Table.grid(padding=(0, 1), pad_edge=False)
     grid.add_column(style="bold cyan", min_width=_TITLE, no_wrap=True)
-    grid.add_column(style="dim", min_width=_LABEL, no_wrap=True)
+    grid.add_column(style="dim", min_width=_LABEL, max_width=_LONGEST_LABEL, overflow="fold")
     grid.add_column(ratio=1, overflow="fold")
     for chapter in story.chapters:
         for number, (label, value) in enumerate(chapter.rows):
             is_said = chapter.title == "SAYS" and not label
-            grid.add_row(chapter.title if number == 0 else "", label, Text(value, style="bold" if is_said else ""))
+            text = Text(printable(value), style="bold" if is_said else "")
+            grid.add_row(chapter.title if number == 0 else "", Text(printable(label)), text)
         grid.add_row()
     for number, (label, text) in enumerate(_proof(story.export)):
-        grid.add_row("PROOF" if number == 0 else "", label, text)
+        grid.add_row("PROOF" if number == 0 else "", Text(label), text)
     is_proved = not story.export.broken
     return Panel(
         grid,
@@ -65,7 +67,7 @@ def _lines(story: Story) -> None:
         say()
         for number, (label, value) in enumerate(chapter.rows):
             title = chapter.title if number == 0 else ""
-            say(f"{title:<{_TITLE}}  {label:<{_LABEL}}  {value}".rstrip())
+            say(f"{title:<{_TITLE}}  {printable(label):<{_LABEL}}  {printable(value)}".rstrip())
     say()
     say(verdict(story.export))
 
@@ -82,9 +84,9 @@ def _proof(export: RecordExport) -> Iterator[tuple[str, Text]]:
 
 def _heading(export: RecordExport) -> Text:
     record = export.record
-    text = Text(f"{record.record_id} ", style="bold")
+    text = Text(f"{printable(record.record_id)} ", style="bold")
     text.append(export.state.replace("_", " ").upper(), style=_STATES.get(export.state, "bold yellow"))
-    return text.append(f" · {record.memory_type} in {record.memory_namespace}", style="default")
+    return text.append(f" · {record.memory_type} in {printable(record.memory_namespace)}", style="default")
 
 
 def verdict(export: RecordExport) -> str:

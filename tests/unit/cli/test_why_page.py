@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -10,7 +11,7 @@ from authority.cli import why_page
 from authority.cli.why_story import Story
 from capability_authority.client import Check, CheckVerdict, RecordExport
 from capability_authority.v1 import memory_service_pb2 as pb
-from capability_authority.v1.types_pb2 import PrincipalRef
+from capability_authority.v1.types_pb2 import Cost, PrincipalRef
 
 HOSTILE = "\x1b[31mred [bold]not bold[/bold] \u202etxet\r\nnext\tline"
 
@@ -18,7 +19,8 @@ HOSTILE = "\x1b[31mred [bold]not bold[/bold] \u202etxet\r\nnext\tline"
 def story(*checks: Check, **fields: object) -> Story:
     """The story of a record with these fields."""
     record = pb.MemoryRecord(record_id="r-1", memory_namespace="notes", **fields)  # type: ignore[arg-type]
-    return Story(RecordExport(pb.RecordExport(record=record, state=pb.RECORD_STATE_REVOKED), checks))
+    trail = pb.AuditTrail(revoke_time=Timestamp(seconds=1), revoke_note=HOSTILE)
+    return Story(RecordExport(pb.RecordExport(record=record, state=pb.RECORD_STATE_REVOKED, trail=trail), checks))
 
 
 @pytest.fixture(params=[60, 80, 200])
@@ -45,6 +47,7 @@ def test_a_terminal_shows_it_in_a_frame_that_fits(terminal: io.StringIO, width: 
         media_type="text/plain",
         proposer=PrincipalRef(namespace="demo", id="agent"),
         source_refs=[f"thread:{number}" for number in range(20)],
+        costs=[Cost(stage=HOSTILE * 3, model=HOSTILE)],
     )
     # When it is shown
     why_page.show(told)
@@ -58,6 +61,14 @@ def test_a_terminal_shows_it_in_a_frame_that_fits(terminal: io.StringIO, width: 
     assert "NOT PROVED: 1 of 3 checks fail: record" in lines[-1] or "NOT PROVED" in lines[-2]
     assert "its key was revoked since" in text
     assert "and 14 more (--json)" in text
+
+
+def test_a_pipe_gets_lines_that_steer_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    told = story(Check("record", CheckVerdict.BROKEN, HOSTILE), content=HOSTILE.encode(), costs=[Cost(stage=HOSTILE)])
+    why_page.show(told)
+    out = capsys.readouterr().out
+    assert not any(character in out for character in "\x1b\r\u202e\t")
+    assert out.splitlines()[-1] == "NOT PROVED: 1 of 1 checks fail: record"
 
 
 def test_content_that_is_no_text_is_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,8 +65,12 @@ class _Broken(Exception):
 def check_export(export: RecordExport, key_set: KeySet, *, tenant: tuple[str, str]) -> tuple[Check, ...]:
     """Every check of an export of `tenant` (namespace and id), in the order in which one rests on the other.
 
-    It is proved when no verdict is BROKEN. Times are not judged, and what nobody signs is not proved: the state of the
-    record, the persons behind approval references, and who cites it. Raises nothing: whatever is wrong is a verdict.
+    It is proved when no verdict is BROKEN. Of a compact export that is what the receipt says itself: content, media
+    type, evidence, where it lives, who proposed and who committed it. Type, provenance, references, visibility, times
+    and costs are covered by the proposal digest, and so proved in the audit form alone.
+
+    Times are not judged, and what nobody signs is not proved: the state of the record, the persons behind approval
+    references, and who cites it. Raises nothing: whatever is wrong is a verdict.
     """
     return tuple(_Export(export, key_set, tenant).checks())
 

@@ -611,16 +611,16 @@ class ExportRecordRequest(_message.Message):
         DESCRIPTOR: _descriptor.EnumDescriptor
         FORM_UNSPECIFIED: ExportRecordRequest._Form.ValueType  # 0
         FORM_COMPACT: ExportRecordRequest._Form.ValueType  # 1
-        """The record and its receipt."""
+        """The record and its receipt, which proves content, media type, evidence, place, proposer and holder."""
         FORM_AUDIT: ExportRecordRequest._Form.ValueType  # 2
-        """With the trail."""
+        """With the trail, which proves type, provenance, references, visibility, times and costs as well."""
 
     class Form(_Form, metaclass=_FormEnumTypeWrapper): ...
     FORM_UNSPECIFIED: ExportRecordRequest.Form.ValueType  # 0
     FORM_COMPACT: ExportRecordRequest.Form.ValueType  # 1
-    """The record and its receipt."""
+    """The record and its receipt, which proves content, media type, evidence, place, proposer and holder."""
     FORM_AUDIT: ExportRecordRequest.Form.ValueType  # 2
-    """With the trail."""
+    """With the trail, which proves type, provenance, references, visibility, times and costs as well."""
 
     RECORD_ID_FIELD_NUMBER: _builtins.int
     FORM_FIELD_NUMBER: _builtins.int

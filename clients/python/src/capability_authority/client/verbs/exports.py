@@ -25,6 +25,7 @@ class ExportVerbs(Connection):
     ) -> RecordExport:
         """A record with its receipt and, in the form "audit", with all that its commit stood on and what became of it.
 
+        The compact form proves content, evidence, place and parties; provenance, references and costs need "audit".
         Every signature and digest is checked against the keys of the pinned issuer, fetched anew. `message` of the
         result is what to keep as a file: `offline.check_export` checks it again anywhere, any time.
 
