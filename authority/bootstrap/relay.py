@@ -30,8 +30,8 @@ _CONNECTIONS: Final = 2
 _PUBLISH_WITHIN_S: Final = 5.0
 _PART_OF_LEASE: Final = 1 / 3
 """So long publishing may take at most, so that a relay which lives settles before its lease ends."""
-_END_WITHIN_S: Final = 8.0
-"""Longer than publishing takes; what is in hand then is delivered again when its lease has ended."""
+_END_WITHIN_S: Final = 3.0
+"""Far longer than a batch takes; what is in hand by then is delivered again once its lease has ended."""
 _AGAIN_AFTER_S: Final = 5.0
 _LAG_EVERY_S: Final = 5.0
 """How old the lag may be that metrics show."""
