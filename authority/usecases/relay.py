@@ -155,7 +155,7 @@ class Relay:
 
     async def _deliver(self, token: str, events: Sequence[OutboxEvent]) -> None:
         try:
-            answers = await self._publish(events)
+            answers = await self._published(events)
         except SinkAway:
             # Should this fail as well, the lease does it.
             with contextlib.suppress(DependencyUnavailable, Contention):
@@ -173,6 +173,22 @@ class Relay:
         if len(marked) < len(taken):
             _log.warning("events delivered after their claim had ended", events=len(taken) - len(marked))
         await self._refuse(token, refused)
+
+    async def _published(self, events: Sequence[OutboxEvent]) -> list[Taken | NotTaken]:
+        """What became of each. One that the sink fails on is refused by itself, and is no end of all delivery.
+
+        Raises SinkAway.
+        """
+        try:
+            return await self._publish(events)
+        except SinkAway:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is about some event
+            if len(events) == 1:
+                _log.exception("event not published", event_id=events[0].event_id)
+                return [NotTaken(f"it cannot be published: {type(error).__name__}")]
+        # Each again, alone: what the sink had taken by then comes twice.
+        return [answer for event in events for answer in await self._published([event])]
 
     async def _publish(self, events: Sequence[OutboxEvent]) -> list[Taken | NotTaken]:
         """Gives them to the sink, each told of in the trace of the call that it comes from."""

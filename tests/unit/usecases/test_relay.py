@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import pytest
 from structlog.testing import capture_logs
@@ -115,6 +116,33 @@ async def test_a_refused_event_is_tried_again_ever_later_then_parked_and_holds_b
     await scene.outbox.replay(parked.event_id, None)
     await relay.drain()
     assert scene.heard == [("fine", 1), ("poison", 1), ("poison", 2)]
+
+
+@dataclass
+class Failing:
+    """A sink with a defect, which it shows after having taken what comes before."""
+
+    sink: InProcessSink
+
+    async def publish(self, events: Sequence[OutboxEvent]) -> list[Taken | NotTaken]:
+        before = list(takewhile(lambda event: event.subject != "poison", events))
+        answers = await self.sink.publish(before)
+        if len(before) < len(events):
+            raise ZeroDivisionError
+        return answers
+
+
+async def test_an_event_that_the_sink_fails_on_is_parked_and_the_others_are_delivered(scene: Scene) -> None:
+    for record in ("a", "poison", "b"):
+        scene.tell(record)
+    relay = Relay(scene.outbox, Failing(scene.sink), scene.ids, SETTINGS)
+    for _ in range(SETTINGS.attempts):
+        await relay.drain()
+        scene.clock.advance(MINUTE)
+    assert {record for record, _ in scene.heard} == {"a", "b"}
+    assert (relay.tally.delivered, relay.tally.parked) == (2, 1)
+    [parked] = await scene.outbox.parked(None, 10)
+    assert (parked.subject, parked.last_error) == ("poison", "it cannot be published: ZeroDivisionError")
 
 
 async def test_a_sink_that_is_away_costs_no_attempt_and_no_lease(scene: Scene) -> None:
