@@ -36,6 +36,7 @@ from authority.postgres.relay_wake import RelayWake
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
+from authority.postgres.room import migrations_missing
 from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.rpc.interceptors.observing import Observing
 from authority.rpc.observed_use_cases import observed
@@ -139,6 +140,8 @@ async def open_service(
         metrics_url = stack.enter_context(seen(settings))
         watch = GenerationWatch()
         databases = await _open_databases(stack, settings, watch)
+        if missing := await migrations_missing(databases.read):
+            _log.warning("database is older than this version", missing=missing, remedy="run `authority migrate`")
         issuer_keys = PostgresIssuerKeys(databases.read)
         folder = KeyFolder(settings.keys)
         ring = KeyRing(folder)

@@ -4,7 +4,6 @@ import contextlib
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, Final
 
 import asyncpg
@@ -15,6 +14,7 @@ from authority.postgres import rows
 from authority.postgres.connections import Power, teach_types
 from authority.postgres.migrate import replaced_files
 from authority.postgres.provision import POWERS, SERVICE
+from authority.postgres.room import known_migrations
 from authority.postgres.sql import query
 
 if TYPE_CHECKING:
@@ -156,12 +156,6 @@ async def _delivery(connection: "Connection") -> DeliveryFacts | None:
         return None
     assert row is not None
     return DeliveryFacts(**dict(row))
-
-
-def known_migrations() -> list[str]:
-    """The ids of the migrations of this version, in order."""
-    files = resources.files(__package__).joinpath("migrations").iterdir()
-    return sorted(file.name.removesuffix(".sql") for file in files if file.name.endswith(".sql"))
 
 
 def _functions() -> list[tuple[str, str]]:

@@ -1,4 +1,6 @@
-"""What there is to know of the server: how many connections it lets the service have, and what time it has."""
+"""What there is to know of the database: how many connections it lets the service have, its time, and its schema."""
+
+from importlib import resources
 
 from authority.domain.references import SECOND
 from authority.postgres.connections import Database
@@ -23,3 +25,19 @@ async def clock_difference_s(database: Database, clock: Clock) -> float:
     row = await database.ask(query("present_time"))
     assert row is not None
     return float((before + clock.now()) / 2 - row["present_time"]) / SECOND
+
+
+def known_migrations() -> list[str]:
+    """The ids of the migrations of this version, in order."""
+    files = resources.files(__package__).joinpath("migrations").iterdir()
+    return sorted(file.name.removesuffix(".sql") for file in files if file.name.endswith(".sql"))
+
+
+async def migrations_missing(database: Database) -> list[str]:
+    """Those of this version that were never applied; the last, where it cannot be read, as earlier versions left it."""
+    row = await database.ask(query("is_migrated"))
+    assert row is not None
+    if not row["readable"]:
+        return known_migrations()[-1:]
+    applied = {found["migration_id"] for found in await database.ask_all(query("applied_migrations"))}
+    return [name for name in known_migrations() if name not in applied]

@@ -15,9 +15,12 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 
 from authority.cli.endpoint import find_endpoint
+from authority.embedded import PostgresServer
 from authority.embedded.demo import load_tenants
 from capability_authority.client import Credentials
 from tests.e2e.commands import AUTHORITY, WITHIN_S, Served, authority, document, serving, started
+from tests.installation.fixtures import new_installation
+from tests.installation.storage import storage_at
 
 NAMES = ("admin", "agent", "observer", "service", "user")
 
@@ -216,3 +219,18 @@ def test_a_secret_that_others_may_read_is_refused_with_the_remedy_and_is_no_defe
     assert done.stderr.splitlines()[-1].endswith(
         f"{secret} has mode 0644, which gives others rights on a secret; chmod 600 it"
     )
+
+
+async def test_a_database_that_is_older_than_the_service_is_told_of(
+    postgres_server: PostgresServer, redis_url: str, tmp_path: Path
+) -> None:
+    # Given a database of which one migration was never applied, as after an update without `authority migrate`
+    with new_installation(postgres_server, redis_url, tmp_path) as installation:
+        await installation.furnish()
+        with storage_at(installation.admin_url) as storage:
+            storage.ask("delete from _yoyo_migration where migration_id = '0004.receipt_key_last'")
+        with installation.processes() as processes:
+            service = await processes.serving()
+            (line,) = (line for line in service.said.splitlines() if "database is older than this version" in line)
+    assert "0004.receipt_key_last" in line
+    assert "authority migrate" in line
