@@ -14,6 +14,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]
 
+from authority.bootstrap.operator import FIRST_PURPOSES
 from authority.cli.endpoint import find_endpoint
 from authority.embedded import PostgresServer
 from authority.embedded.demo import load_tenants
@@ -71,7 +72,7 @@ def test_the_call_that_it_prints_answers(tmp_path: Path) -> None:
         done = subprocess.run(
             shlex.split(command), cwd=tmp_path, capture_output=True, text=True, check=True, timeout=WITHIN_S
         )
-        assert len(json.loads(done.stdout)["keys"]) == 4
+        assert len(json.loads(done.stdout)["keys"]) == len(FIRST_PURPOSES)
 
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=WITHIN_S)
