@@ -16,7 +16,9 @@ from capability_authority.v1.capability_service_pb2 import (
     BatchCommitValidatedResponse,
     IssueCapabilityRequest,
     StreamCommitValidatedRequest,
+    WatchRevocationsRequest,
 )
+from capability_authority.v1.memory_service_pb2 import CorrectRecordRequest, ExportRecordRequest, RecallRecordsRequest
 from capability_authority.v1.proposal_service_pb2 import (
     DecideProposalRequest,
     GetProposalRequest,
@@ -57,6 +59,15 @@ TRIED: Final = frozenset(
         "ListCommitReceiptsRequest.page_size",
         "ListMemoryRecordsRequest.page_size",
         "ListProposalsRequest.page_size",
+        "ListAuditEventsRequest.page_size",
+        "ListCitationsRequest.page_size",
+        "RecallRecordsRequest.page_size",
+        "RecallRecordsRequest.memory_types",
+        "RecallRecordsRequest.provenances",
+        "ExportRecordRequest.form",
+        "CorrectRecordRequest.memory_type",
+        "CorrectRecordRequest.visibility",
+        "WatchRevocationsRequest.cursor",
         "ListProposalsRequest.state",
         "CreateProposalRequest.memory_type",
         "CreateProposalRequest.visibility",
@@ -133,15 +144,46 @@ async def test_c15_revisions(team: Team, holder: Wire, admin: Wire, tenant: Tena
     assert answer.proposal.revision == 1
 
 
-@pytest.mark.parametrize("rpc", ["ListCommitReceipts", "ListMemoryRecords", "ListProposals"])
-async def test_c15_page_sizes(team: Team, holder: Wire, rpc: str) -> None:
-    await team.commit(await team.ready())
+@pytest.mark.parametrize(
+    ("rpc", "most"),
+    [
+        ("ListCommitReceipts", 200),
+        ("ListMemoryRecords", 200),
+        ("ListProposals", 200),
+        ("ListAuditEvents", 200),
+        ("ListCitations", 200),
+        ("RecallRecords", 100),
+    ],
+)
+async def test_c15_page_sizes(team: Team, admin: Wire, rpc: str, most: int) -> None:
+    committed = await team.commit(await team.ready())
     request_class = RPCS[rpc].request_class
-    for size, reason in ((INT32[0], MALFORMED), (-1, MALFORMED), (201, LIMIT_EXCEEDED), (INT32[1], LIMIT_EXCEEDED)):
-        request = request_class(memory_namespace=NAMESPACE, page_size=size)
-        assert_bad_shape(await holder.refused(rpc, request), reason, "page_size")
-    for size in (0, 1, 200):
-        await holder.send(rpc, request_class(memory_namespace=NAMESPACE, page_size=size))
+    asked: dict[str, dict[str, str]] = {
+        "ListAuditEvents": {},
+        "ListCitations": {"record_id": committed.record_id},
+        "RecallRecords": {"memory_namespace": NAMESPACE, "query": "fact"},
+    }
+    others = asked.get(rpc, {"memory_namespace": NAMESPACE})
+    for size, reason in (
+        (INT32[0], MALFORMED),
+        (-1, MALFORMED),
+        (most + 1, LIMIT_EXCEEDED),
+        (INT32[1], LIMIT_EXCEEDED),
+    ):
+        request = request_class(page_size=size, **others)
+        assert_bad_shape(await admin.refused(rpc, request), reason, "page_size")
+    for size in (0, 1, most):
+        await admin.send(rpc, request_class(page_size=size, **others))
+
+
+async def test_c15_cursors_of_revocations(holder: Wire) -> None:
+    # Also one that lies beyond everything that was ever told
+    for cursor in (INT64[0], -1, INT64[1]):
+        watch = holder.watch("WatchRevocations", WatchRevocationsRequest(cursor=cursor))
+        assert_bad_shape(await watch.fails(), MALFORMED, "cursor")
+    watch = holder.watch("WatchRevocations", WatchRevocationsRequest(cursor=0))
+    assert await watch.message() is not None
+    watch.call.cancel()
 
 
 @pytest.mark.parametrize(
@@ -239,6 +281,9 @@ async def test_c15_costs(team: Team, proposer: Wire, storage: Storage, field: st
         ("CreateProposal", "visibility"),
         ("ListProposals", "state"),
         ("DecideProposal", "verdict"),
+        ("ExportRecord", "form"),
+        ("CorrectRecord", "memory_type"),
+        ("CorrectRecord", "visibility"),
     ],
 )
 @pytest.mark.parametrize("number", [INT32[0], -1, INT32[1]])
@@ -252,10 +297,22 @@ async def test_c15_numbers_that_stand_for_no_word(
         "DecideProposal": DecideProposalRequest(
             request_id="r", proposal_id=str(uuid4()), revision=1, proposal_digest=digests(1)[0]
         ),
+        "ExportRecord": ExportRecordRequest(record_id=str(uuid4())),
+        "CorrectRecord": CorrectRecordRequest(
+            request_id="r", record_id=str(uuid4()), content=b"Tea.", media_type="text/plain"
+        ),
     }[rpc]
     setattr(good, field, number)
     assert_bad_shape(await admin.refused(rpc, good), MALFORMED, field)
     assert storage.dump() == before
+
+
+@pytest.mark.parametrize("field", ["memory_types", "provenances"])
+@pytest.mark.parametrize("number", [INT32[0], -1, 0, INT32[1]])
+async def test_c15_numbers_in_a_list_that_stand_for_no_word(admin: Wire, field: str, number: int) -> None:
+    request = RecallRecordsRequest(memory_namespace=NAMESPACE, query="tea")
+    getattr(request, field).extend([1, number])
+    assert_bad_shape(await admin.refused("RecallRecords", request), MALFORMED, f"{field}[1]")
 
 
 async def test_c15_tags_of_a_stream_come_back_as_they_were(team: Team, holder: Wire) -> None:
