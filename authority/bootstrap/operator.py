@@ -11,13 +11,14 @@ from authority.config import OperatorSettings, SettingsError
 from authority.domain.statement import IssuerKey, KeyPurpose
 from authority.policy.bundle import bundle_version
 from authority.postgres.administration import PostgresAdministration
+from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.migrate import migrate
 from authority.postgres.provision import SERVICE, LoginRefused, ensure_powers, ensure_service_login
 from authority.signing.key_folder import KeyFolder
 from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
-from authority.usecases.ports import Clock
+from authority.usecases.ports import AuditLog, Clock
 
 FIRST_PURPOSES = (
     KeyPurpose.CAPABILITY,
@@ -100,6 +101,7 @@ class Operator:
     """Everything an administrative command works on."""
 
     administration: Administration
+    audit_log: AuditLog
     keys: KeyFolder
     clock: Clock
 
@@ -132,6 +134,11 @@ async def open_operator(settings: OperatorSettings, clock: Clock | None = None) 
     with naming("AUTHORITY_ADMIN_DATABASE_URL"):
         database = Database(await connect_pool(PoolSettings(admin_url(settings), Power.ADMIN, most=2)))
         try:
-            yield Operator(PostgresAdministration(database), KeyFolder(settings.keys), clock or SystemClock())
+            yield Operator(
+                PostgresAdministration(database),
+                PostgresAuditLog(database),
+                KeyFolder(settings.keys),
+                clock or SystemClock(),
+            )
         finally:
             await database.close()

@@ -31,6 +31,7 @@ from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.record_revocations import PostgresRecordRevocations
 from authority.postgres.records import PostgresRecords
+from authority.postgres.refusal_counts import PostgresRefusalCounts
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.relay_wake import RelayWake
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
@@ -38,9 +39,11 @@ from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.room import migrations_missing
 from authority.postgres.stream_nonces import PostgresStreamNonces
+from authority.rpc.interceptors.counting import Counting
 from authority.rpc.interceptors.observing import Observing
 from authority.rpc.observed_use_cases import observed
 from authority.rpc.server import REDIS, RpcServer, ServerOptions
+from authority.rpc.tallied_use_cases import tallied
 from authority.rpc.use_cases import UseCases
 from authority.signing.cursors import SealedCursors
 from authority.signing.key_folder import KeyFolder
@@ -74,6 +77,7 @@ from authority.usecases.read_records import GetRecord, ListRecords
 from authority.usecases.recall_records import RecallRecords
 from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
+from authority.usecases.tally import Tally
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.watch_revocations import OpenRevocationWatch
@@ -81,6 +85,9 @@ from authority.usecases.watch_revocations import OpenRevocationWatch
 _log = structlog.get_logger(__name__)
 
 _REFRESH_WITHIN_S = 5.0
+_FLUSH_EVERY_S = 5.0
+_FLUSH_WITHIN_S = 2.0
+_LAST_FLUSH_WITHIN_S = 0.5
 _FINISH_WITHIN_S = 2.0
 """Less than whoever ends us waits after `drain_s` before it kills."""
 
@@ -165,8 +172,10 @@ async def open_service(
         gauges = Gauges(databases.by_power(), pool_sizes(settings), hasteners.link, ring, clock)
         await stack.enter_async_context(gauges.read())
         is_seen = spans.are_heard() or metrics.are_heard()
+        tally = await _counting(stack, databases, clock)
+        counted = tallied(use_cases, tally)
         server = RpcServer(
-            observed(use_cases) if is_seen else use_cases,
+            observed(counted) if is_seen else counted,
             settings.audience,
             ServerOptions(
                 deadline_cap=settings.deadline_cap_s,
@@ -177,12 +186,28 @@ async def open_service(
                 connection_age=settings.connection_age_s,
                 reuse_port=shares_port,
             ),
-            outer_interceptors=(Observing(),) if is_seen else (),
+            outer_interceptors=(*((Observing(),) if is_seen else ()), Counting(tally)),
         )
         stack.push_async_callback(server.stop, 0)
         hasteners.link.watch(lambda health: server.set_dependency(REDIS, serving=health.available))
         port = server.bind(settings.listen, _credentials(settings))
         yield Service(server, port, settings.drain_s, metrics_url)
+
+
+async def _counting(stack: contextlib.AsyncExitStack, databases: _Databases, clock: Clock) -> Tally:
+    """Counts refusals; what was counted is kept every few seconds, and once more when the service ends."""
+    tally = Tally(PostgresRefusalCounts(databases.issue), clock)
+
+    async def keep(within_s: float = _FLUSH_WITHIN_S) -> None:
+        try:
+            async with asyncio.timeout(within_s):
+                await tally.flush()
+        except Exception as error:  # noqa: BLE001 - counts are no reason to end, and the next turn may fare better
+            _log.warning("refusals could not be counted", error=type(error).__name__)
+
+    stack.push_async_callback(keep, _LAST_FLUSH_WITHIN_S)
+    await stack.enter_async_context(repeating(keep, _FLUSH_EVERY_S))
+    return tally
 
 
 @dataclass(frozen=True, slots=True)

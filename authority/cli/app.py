@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from authority.cli import (
+    audit,
     call,
     config,
     demo,
@@ -57,6 +58,7 @@ app.command("inspect")(inspect.inspect)
 app.command("why")(why.why)
 app.command("relay")(relay.relay)
 app.add_typer(outbox.app, name="outbox")
+app.add_typer(audit.app, name="audit")
 app.command("config")(config.config)
 app.command("explain")(explain.explain)
 app.command("tamper")(tamper.tamper)

@@ -18,6 +18,7 @@ COMMANDS = {
     "tamper", "tenants", "tenants add",
     "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
     "relay", "outbox", "outbox list", "outbox status", "outbox replay",
+    "audit", "audit list", "audit watch", "audit refusals",
     "policies check", "policies load", "policies list", "policies activate", "keys list", "keys rotate", "keys revoke",
 }  # fmt: skip
 
