@@ -11,7 +11,7 @@ from authority.postgres.connections import Database, Power
 from authority.postgres.plan_rows import plan_row
 from authority.postgres.sql import query
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
-from tests.world.world import Issued, World, all_are
+from tests.world.world import Issued, World, all_are, must
 
 
 async def called(databases: Mapping[Power, Database], world: World, *plans: CommitPlan) -> list[tuple[str, str | None]]:
@@ -75,6 +75,25 @@ async def test_i17_one_key_for_two_requests(world: World, databases: Mapping[Pow
     other = world.plan(second, commit_idempotency_key="k")
     assert await called(databases, world, one, other) == [("committed", one.receipt_id), ("conflict", one.receipt_id)]
     assert await world.counts() == all_are(1)
+
+
+async def test_i17_two_corrections_of_one_record(world: World, databases: Mapping[Power, Database]) -> None:
+    # given two corrections of one record, of another, and what corrects nothing, in one call
+    records = [(await world.committed())[1].receipt.record_id for _ in range(2)]
+    one, twin, other = [
+        world.plan(await world.issued_on(await world.allow(must(await world.correct(record_id)))))
+        for record_id in (records[0], *records)
+    ]
+    plain = world.plan(await world.issued())
+    assert await called(databases, world, one, twin, other, plain) == [
+        ("committed", one.receipt_id),
+        ("busy", None),
+        ("committed", other.receipt_id),
+        ("committed", plain.receipt_id),
+    ]
+    # then the twin, which is asked again, hears that nothing is left to correct
+    assert await called(databases, world, twin, one) == [("refused", "NOT_VALIDATED"), ("replayed", one.receipt_id)]
+    assert await world.counts() == all_are(5)
 
 
 async def test_i17_a_twin_of_a_plan_that_lost_is_asked_again(world: World, databases: Mapping[Power, Database]) -> None:
