@@ -73,6 +73,17 @@ async def revocation_of_a_record(world: World) -> list[Told]:
     return [("memory.revoke", world.user.ref, answer.receipt.record_id, "live", "revoked")]
 
 
+async def correction_of_a_record(world: World) -> list[Told]:
+    _, answer = await world.committed()
+    old = answer.receipt.record_id
+    must(await world.commit(await world.issued_on(await world.allow(must(await world.correct(old))))))
+    must(await world.revoke_record(old))
+    return [
+        ("memory.correct", world.service.ref, old, "live", "superseded"),
+        ("memory.revoke", world.user.ref, old, "superseded", "revoked"),
+    ]
+
+
 async def principal(world: World) -> list[Told]:
     new = await world.register(PrincipalKind.TOOL, "new")
     await world.authority.store.administration.revoke_principal(world.tenant, new.ref, world.now())
@@ -134,6 +145,7 @@ CHANGES: dict[str, tuple[Callable[[World], Awaitable[list[Told]]], bool]] = {
     "commit": (commit, False),
     "revoke a capability": (revocation_of_a_capability, False),
     "revoke a record": (revocation_of_a_record, False),
+    "correct a record, and revoke what was corrected": (correction_of_a_record, False),
     "add and revoke a principal": (principal, False),
     "revoke a principal's key": (principal_key, False),
     "add a memory namespace": (namespace, False),
