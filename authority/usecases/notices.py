@@ -9,7 +9,6 @@ from contextvars import Context
 from authority.domain import limits
 from authority.domain.references import SECOND, TenantRef
 from authority.domain.revocation import AUTHORITY_ITSELF
-from authority.usecases.ports import Contention, DependencyUnavailable
 
 Changed = Callable[[Sequence[TenantRef], str], Awaitable[tuple[frozenset[TenantRef], str]]]
 """As `AuditLog.changed`: every withdrawal has its audit event too."""
@@ -52,8 +51,8 @@ class Notices:
             tenants = [*self._woken.keys() - {AUTHORITY_ITSELF}, AUTHORITY_ITSELF]
             try:
                 changed, seen = await self._changed(tenants, seen)
-            except (DependencyUnavailable, Contention):
-                # Whoever reads meets the same, and says so. What was missed is looked for once the database is back.
+            except Exception:  # noqa: BLE001 - whoever watches reads anew by itself, meets the same, and says so
+                # What was missed is looked for once the database is back.
                 seen = ""
                 continue
             for tenant in tenants if AUTHORITY_ITSELF in changed else changed:

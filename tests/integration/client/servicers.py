@@ -30,6 +30,7 @@ from capability_authority.v1.statements_pb2 import (
     CommitCapability,
     CommitReceipt,
     DecisionReceipt,
+    Revocation,
     SignedStatement,
     ValidationReceipt,
 )
@@ -354,8 +355,9 @@ class CapabilityServicer(CapabilityServiceServicer):
         self, request: capability_pb.WatchRevocationsRequest, context: Context
     ) -> AsyncIterator[capability_pb.WatchRevocationsResponse]:
         """Tells what the test says, after the cursor, and ends, as an old stream does."""
-        for message in self._state.feed[request.cursor :]:
-            yield message
+        for message in [*self._state.feed]:
+            if not message.revocations or _sequence_of(message) > request.cursor:
+                yield message
 
     async def GetKeySet(
         self, request: capability_pb.GetKeySetRequest, context: Context
@@ -489,3 +491,8 @@ class MemoryServicer(MemoryServiceServicer):
         )
         self._state.proposals[proposal.proposal_id] = proposal
         return memory_pb.CorrectRecordResponse(proposal=proposal)
+
+
+def _sequence_of(message: capability_pb.WatchRevocationsResponse) -> int:
+    """Of its last item."""
+    return Revocation.FromString(message.revocations[-1].payload).sequence

@@ -47,7 +47,7 @@ class State:
         self.spoils_exports = b""
         """What is put after the content of exported records."""
         self.feed: list[capability_pb.WatchRevocationsResponse] = []
-        """What a watch of revocations tells; its cursor counts the messages."""
+        """What a watch of revocations tells, after its cursor."""
         self.citations: list[memory_pb.Citation] = []
         self.outcome: types.DecisionOutcome.ValueType = types.DECISION_OUTCOME_ALLOW
         self.refused_items: defaultdict[str, deque[Refusal]] = defaultdict(deque)

@@ -129,7 +129,35 @@ class Witness(aio.ServerInterceptor):
         return self._wrapped(handler, handler_call_details.method)
 
     def _wrapped(self, handler: Handler, path: str) -> Handler:
-        return self._stream(handler, path) if handler.request_streaming else self._unary(handler, path)
+        if handler.response_streaming:
+            return self._stream(handler, path) if handler.request_streaming else self._watch(handler, path)
+        return self._unary(handler, path)
+
+    def _watch(self, handler: Handler, path: str) -> Handler:
+        behaviour: Any = handler.unary_stream
+        deserialize: Any = handler.request_deserializer
+        name = path.rpartition("/")[2]
+
+        async def witness(raw: bytes, context: Context) -> AsyncIterator[Message]:
+            try:
+                self._note(name, path, raw, context)
+                fault = self.faults[name].popleft() if self.faults[name] else None
+                if isinstance(fault, Refuse):
+                    raise fault.refusal
+                if isinstance(fault, Hang):
+                    await fault()
+                async for answer in behaviour(deserialize(raw), context):
+                    yield answer
+                _lose_the_rest(fault)
+            except Refusal as refusal:
+                await refusal.end(context)
+                raise
+
+        return grpc.unary_stream_rpc_method_handler(
+            witness,
+            request_deserializer=None,
+            response_serializer=handler.response_serializer,
+        )
 
     def _stream(self, handler: Handler, path: str) -> Handler:
         behaviour: Any = handler.stream_stream
@@ -209,3 +237,8 @@ class Witness(aio.ServerInterceptor):
             raise Refusal(grpc.StatusCode.PERMISSION_DENIED, "PROOF_REPLAYED")
         self._nonces.add(invocation.nonce)
         return invocation
+
+
+def _lose_the_rest(fault: Fault | None) -> None:
+    if isinstance(fault, LoseAnswer):
+        raise Refusal(grpc.StatusCode.UNAVAILABLE, sentence="connection reset")

@@ -16,6 +16,7 @@ from authority.inprocess.tables import Head, KeptCapability, KeptReceipt, Tables
 from authority.postgres.connections import Database, Power
 from authority.postgres.gathering import Again
 from authority.postgres.issuing_calls import IssueCall
+from authority.postgres.offer_rows import offer_row
 from authority.usecases.ports import IssuedCapability, Offer
 from tests.integration.postgres.offers import LIFETIME_MS, offer_of
 from tests.integration.postgres.superuser import Superuser
@@ -42,6 +43,23 @@ async def asked_once(call: IssueCall, offers: Sequence[Offer]) -> list[Outcome]:
         assert isinstance(answer, IssuedCapability | Refusal), answer
         outcomes.append(answer)
     return outcomes
+
+
+async def test_processes_of_an_earlier_version_issue_as_before(
+    world: World, databases: Mapping[Power, Database]
+) -> None:
+    # given an offer, sent by the arguments that the function had before it took traces
+    offer = offer_of(world, await world.issued(), "k-old", "r-old")
+    async with databases[Power.ISSUE].pool.acquire() as connection:
+        row = await connection.fetchrow(
+            "select outcome from authority.issue($1::authority.issue_offer[], $2, $3)",
+            [offer_row(offer)],
+            world.now(),
+            dt.timedelta(milliseconds=ANY_CLOCK_MS),
+        )
+    # then it is answered as it was
+    assert row is not None
+    assert row["outcome"] == "issued"
 
 
 # --- as if one after the other ----------------------------------------------------------------------------------------
