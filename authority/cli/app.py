@@ -27,6 +27,7 @@ from authority.cli import (
     serve,
     tamper,
     tenants,
+    top,
     why,
 )
 from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
@@ -62,6 +63,7 @@ app.add_typer(audit.app, name="audit")
 app.command("config")(config.config)
 app.command("explain")(explain.explain)
 app.command("tamper")(tamper.tamper)
+app.command("top")(top.top)
 app.command("doctor")(doctor.doctor)
 app.command("health")(health.health)
 

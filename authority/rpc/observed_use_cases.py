@@ -103,8 +103,9 @@ def _count(name: str, answer: object) -> None:
     if counted := _COUNTED.get(name):
         for one in answer if isinstance(answer, list) else [answer]:
             _count_one(counted, one)
-            # A batch that is refused as a whole is a refused call, and counted as such.
-            if isinstance(one, Refusal) and (isinstance(answer, list) or name == _STREAMED):
+            # What refuses a batch as a whole, or ends a stream, refuses the call, and is counted as that.
+            of_an_item = isinstance(answer, list) or name == _STREAMED
+            if isinstance(one, Refusal) and of_an_item and one.reason is not Reason.CALLER_UNAUTHENTICATED:
                 metrics.count(REFUSALS, _ITEMS_OF[name], one.reason.name)
 
 

@@ -36,9 +36,12 @@ async def installation(
 
 @pytest.fixture(scope="session")
 async def services(installation: Installation) -> AsyncIterator[tuple[ServiceProcess, ...]]:
-    """Two processes of the service, which all tests share."""
+    """Two processes of the service, which all tests share; the first shows metrics, so that nothing minds it."""
     with installation.processes() as processes:
-        yield await processes.serving_many(2)
+        started = processes.start({"metrics_listen": "127.0.0.1:0"}), processes.start()
+        for process in started:
+            await process.serving()
+        yield started
 
 
 @pytest.fixture(scope="session")

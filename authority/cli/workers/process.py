@@ -98,7 +98,7 @@ class WorkerProcess:
     @property
     def metrics_url(self) -> str:
         """Where it shows its metrics, once it serves; else ''."""
-        return self._last.metrics if self._served_from is not None else ""
+        return "" if self._served_from is None else self._first.result().metrics
 
     async def ended(self) -> None:
         """Returns once it has ended."""

@@ -65,7 +65,7 @@ async def _serve(settings: Settings, tell: Callable[[Report], None], pulse: Call
         opened(settings, shares_port=True) as service,
         running(service, stop),
     ):
-        tell(Report())
+        tell(Report(metrics=service.metrics_url))
         await stop.wait()
 
 

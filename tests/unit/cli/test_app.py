@@ -14,7 +14,7 @@ from tests.unit.cli.running import ran
 
 COMMANDS = {
     "serve", "demo", "migrate", "principals", "namespaces", "policies", "keys", "call", "inspect", "config", "explain",
-    "doctor", "health", "why",
+    "doctor", "health", "why", "top",
     "tamper", "tenants", "tenants add",
     "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
     "relay", "outbox", "outbox list", "outbox status", "outbox replay",

@@ -14,7 +14,7 @@ from authority.telemetry.names import COMMITS, RPC_DURATION
 
 _IMPORTED: Final = """
 import sys, {}
-ours = [name.rpartition(".")[2] for name in sys.modules if name.startswith("authority.telemetry.")]
+ours = {{name.rpartition(".")[2] for name in sys.modules if name.startswith("authority.telemetry.")}} - {{"reading"}}
 others = [name for name in sys.modules if name.startswith(("prometheus_client", "opentelemetry.exporter"))]
 print(sorted(ours), others)
 """
