@@ -213,8 +213,8 @@ class Gathering(Generic[Item, Outcome]):
         finally:
             for error in {id(answer): answer for answer in answers if isinstance(answer, Exception)}.values():
                 self._tell(error)
-            for waiting, answer in zip(batch, answers, strict=True):
-                self._settle(waiting, answer)
+            pairs = zip(batch, answers, strict=True)
+            self._ask_again_later([waiting for waiting, answer in pairs if not self._is_settled(waiting, answer)])
 
     async def _told_of(self, batch: Sequence[Waiting[Item, Outcome]]) -> Sequence[Answer[Outcome]]:
         """The call, with what there is to say of it."""
@@ -230,8 +230,8 @@ class Gathering(Generic[Item, Outcome]):
         finally:
             metrics.record(GATHERING_CALL, time.perf_counter() - begun, self._name)
 
-    def _settle(self, waiting: Waiting[Item, Outcome], answer: Answer[Outcome]) -> None:
-        """Sets the outcome, or has the item asked again while its caller's deadline, less a margin, is not near."""
+    def _is_settled(self, waiting: Waiting[Item, Outcome], answer: Answer[Outcome]) -> bool:
+        """Sets the outcome, unless the item is to be asked again: its caller's deadline, less a margin, is not near."""
         loop = asyncio.get_running_loop()
         if isinstance(answer, Exception):
             waiting.outcome.set_exception(answer)
@@ -243,12 +243,25 @@ class Gathering(Generic[Item, Outcome]):
             waiting.outcome.set_result(answer.refusal)
         else:
             metrics.count(GATHERING_AGAIN, self._name, answer.name)
-            loop.call_later(waiting.pause, self._ask_again, waiting)
-            waiting.pause = min(waiting.pause * 2, self._settings.pause_most_s)
+            return False
+        return True
 
-    def _ask_again(self, waiting: Waiting[Item, Outcome]) -> None:
-        waiting.since = time.perf_counter()
-        self._queue.put([waiting])
+    def _ask_again_later(self, unsettled: Sequence[Waiting[Item, Outcome]]) -> None:
+        """Has them asked again in their order, together: of what contends the first still wins.
+
+        Apart, a later one could be judged before there is anything of the first to be judged against.
+        """
+        together: dict[tuple[Hashable, float], list[Waiting[Item, Outcome]]] = {}
+        for waiting in unsettled:
+            together.setdefault((waiting.place.tenant, waiting.pause), []).append(waiting)
+        for (_, pause), group in together.items():
+            asyncio.get_running_loop().call_later(pause, self._ask_again, group)
+
+    def _ask_again(self, group: Sequence[Waiting[Item, Outcome]]) -> None:
+        for waiting in group:
+            waiting.pause = min(waiting.pause * 2, self._settings.pause_most_s)
+            waiting.since = time.perf_counter()
+        self._queue.put(group)
         self._send_soon()
 
     @staticmethod

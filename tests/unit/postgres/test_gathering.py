@@ -7,7 +7,7 @@ from typing import Any
 from authority.domain.references import TenantRef
 from authority.domain.refusal import Refusal
 from authority.postgres.fair_queue import Place
-from authority.postgres.gathering import Gathering, GatheringSettings
+from authority.postgres.gathering import Again, Answer, Gathering, GatheringSettings
 
 TENANT = TenantRef("test", "one")
 FOREVER_S = 3_600.0
@@ -91,3 +91,20 @@ async def test_nothing_waits_while_no_call_is_under_way() -> None:
         [asked] = await calls.ask(number)
         await calls.let_go(number)
         assert await asked == number
+
+
+async def test_what_is_asked_again_goes_together_in_its_order() -> None:
+    # given a batch that finds everything locked, and calls that take one group each
+    taken: list[Sequence[int]] = []
+
+    async def call(items: Sequence[int]) -> Sequence[Answer[int]]:
+        taken.append(items)
+        return [Again.BUSY if len(taken) == 1 and item != 2 else item for item in items]
+
+    settings = GatheringSettings(items_per_call=1, pause_least_s=0.001)
+    gathering: Gathering[int, int] = Gathering("call", call, lambda item: Place(TENANT, item, 1), settings)
+    # when it is asked
+    outcomes = await gathering.ask_together([1, 2, 3], asyncio.get_running_loop().time() + FOREVER_S)
+    # then what was not answered comes again in one call, in which the first still comes first
+    assert taken == [[1, 2, 3], [1, 3]]
+    assert outcomes == [1, 2, 3]
