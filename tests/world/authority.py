@@ -47,6 +47,7 @@ from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from capability_authority.offline import KeySet
 from tests.world.clock import NumberedIds, SetClock
+from tests.world.key_folder import PassingKeyFolder
 from tests.world.stores import SOURCE, OpenStore, Store
 
 HERE = Here(issuer=SOURCE, audience="memory.test")
@@ -55,6 +56,8 @@ REPLAY_MS = 7_200_000
 POLL_S = 0.02
 """How often a watch is told of news: tests wait for them."""
 HEARTBEAT_S = 0.2
+_ENGINE = CedarPolicyEngine()
+"""Shared, as it may be: to read a bundle takes longer than all the rest of a test's beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ class Authority:
         One that follows another over the same tables must be given its ids: no id is made twice.
         """
         clock, ids = clock or SetClock(), ids or NumberedIds()
-        keys = KeyFolder(folder)
+        keys = PassingKeyFolder(folder)
         ring = KeyRing(keys)
         reader = StatementReader(ring)
         signer = KeyedSigner(ring, reader, HERE.issuer)
@@ -138,7 +141,7 @@ class Authority:
             validate_proposal=ValidateProposal(
                 admit, reader, signer, store.proposals, store.validations, clock, ids, HERE
             ),
-            evaluate_policy=EvaluatePolicy(admit, signer, store.decisions, CedarPolicyEngine(), clock, ids, HERE),
+            evaluate_policy=EvaluatePolicy(admit, signer, store.decisions, _ENGINE, clock, ids, HERE),
             decide_proposal=DecideProposal(admit, store.proposals, store.approvals, clock, ids),
             issue=issue,
             issue_batch=IssueBatch(issue),
