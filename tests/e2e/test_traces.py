@@ -17,7 +17,8 @@ from opentelemetry import context as contexts
 from opentelemetry import trace
 
 from authority.embedded import PostgresServer
-from authority.telemetry.names import ATTRIBUTES, METRICS, SPANS
+from authority.telemetry.names import ATTRIBUTES, COMMITS, METRICS, REDIS_AVAILABLE, REFUSALS, SPANS, Metric
+from authority.telemetry.reading import read
 from capability_authority.v1.capability_service_pb2 import (
     BatchCommitValidatedRequest,
     BatchCommitValidatedResponse,
@@ -39,7 +40,7 @@ SECRET = "7b1f0c-never-shown"
 COMMIT = "capability_authority.v1.CapabilityService/CommitValidated"
 _FAULT = f"""
 create function public.refuse_plan() returns trigger language plpgsql as
-  $$ begin raise exception 'cannot store {SECRET}' using errcode = 'XX000'; end $$;
+  $$ begin raise exception 'cannot store {SECRET}' using errcode = '23514'; end $$;
 create trigger refuse_plan before insert on authority.memory_record for each row
   when (new.memory_namespace = '{OTHER_NAMESPACE}') execute function public.refuse_plan();
 """
@@ -62,7 +63,8 @@ class Watched:
 
 
 def _variables(collector: Collector) -> dict[str, str]:
-    return {**QUICKLY, "AUTHORITY_OTLP_ENDPOINT": collector.target, "AUTHORITY_LOG_FORMAT": "json"}
+    collected = {"AUTHORITY_OTLP_ENDPOINT": collector.target, "AUTHORITY_METRICS_LISTEN": "127.0.0.1:0"}
+    return {**QUICKLY, **collected, "AUTHORITY_LOG_FORMAT": "json"}
 
 
 @pytest.fixture(scope="module")
@@ -308,6 +310,8 @@ async def test_nothing_that_was_told_holds_content_proofs_or_passwords(watched: 
     for secret in (SECRET, *passwords, "select ", "insert into", "something else", "proof-bin"):
         assert secret
         assert secret.lower() not in told.lower()
+    # And no span was ended elsewhere than it began, of which OpenTelemetry would complain
+    assert "detach" not in watched.service.said
     # And every span and attribute is one of the list
     known = [re.escape(span.name).replace(r"\{\}", ".+") for span in SPANS]
     attributes = {attribute.name for attribute in ATTRIBUTES}
@@ -319,6 +323,30 @@ async def test_nothing_that_was_told_holds_content_proofs_or_passwords(watched: 
 def _urls(installation: Installation) -> list[str]:
     settings = installation.settings()
     return [settings["AUTHORITY_DATABASE_URL"], installation.redis_url]
+
+
+async def test_metrics_count_what_became_of_each_call_and_item_strangers_too(watched: Watched) -> None:
+    (url,) = re.findall(r"metrics +(http://\S+)", watched.service.said)
+    before = await asyncio.to_thread(read, url, 10)
+    await _all_that_is_seen(watched.service.address, watched)
+    after = await asyncio.to_thread(read, url, 10)
+
+    def grown(metric: Metric, **labels: str) -> float:
+        return after.total(metric, **labels) - before.total(metric, **labels)
+
+    # One good commit alone, one in a batch, one on a stream; and so with a defect, and with changed content, which on the
+    # stream is under a key that was committed with.
+    assert grown(COMMITS, outcome="committed") == 3
+    assert grown(COMMITS, outcome="refused", reason="BINDING_MISMATCH") == 2
+    assert grown(COMMITS, outcome="conflict", reason="IDEMPOTENCY_CONFLICT") == 1
+    assert grown(COMMITS, outcome="refused", reason="INTERNAL") + grown(COMMITS, outcome="failed") == 3
+    for method in ("CommitValidated", "BatchCommitValidated"):
+        assert grown(REFUSALS, method=method, reason="BINDING_MISMATCH") == 1
+    assert grown(REFUSALS, method="StreamCommitValidated", reason="IDEMPOTENCY_CONFLICT") == 1
+    assert grown(REFUSALS, method="CommitValidated", reason="MALFORMED") == 1
+    # A stranger's call is a metric, and nothing else (semantics §9).
+    assert grown(REFUSALS, method="CommitValidated", reason="CALLER_UNAUTHENTICATED") == 1
+    assert after.total(REDIS_AVAILABLE) == 1
 
 
 async def test_metrics_reach_the_collector_too(watched: Watched, team: Team) -> None:
