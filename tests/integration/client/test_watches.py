@@ -5,9 +5,22 @@ from contextlib import aclosing
 
 import grpc
 import pytest
+from grpc import aio
 
 from capability_authority.client import CallerUnauthenticated, CapabilityAuthority, RetryPolicy
-from capability_authority.offline import FeedBroken, KeyUnknown, PrivateKey, SignatureInvalid, sign, timestamp
+from capability_authority.client.proofs import Prover
+from capability_authority.client.rpcs import rpc_named
+from capability_authority.client.statuses import KeyedCall
+from capability_authority.client.watches import watched
+from capability_authority.offline import (
+    PROOF_METADATA_KEY,
+    FeedBroken,
+    KeyUnknown,
+    PrivateKey,
+    SignatureInvalid,
+    sign,
+    timestamp,
+)
 from capability_authority.v1 import types_pb2 as types
 from capability_authority.v1.capability_service_pb2 import WatchRevocationsRequest, WatchRevocationsResponse
 from capability_authority.v1.statements_pb2 import (
@@ -18,7 +31,7 @@ from capability_authority.v1.statements_pb2 import (
 )
 from tests.integration.client.small_authority import SmallAuthority
 from tests.integration.client.state import NOW_MS, TENANT
-from tests.integration.client.witness import LoseAnswer, Refusal, Refuse
+from tests.integration.client.witness import Hang, LoseAnswer, Refusal, Refuse
 
 RPC = "WatchRevocations"
 
@@ -106,6 +119,34 @@ async def test_a_watch_goes_on_after_what_was_told_when_a_stream_ends_or_is_cut(
     assert len(proofs) == 3
     assert pauses.seconds == sorted(pauses.seconds)
     assert len(pauses.seconds) == 2
+
+
+async def test_a_stream_that_falls_silent_is_taken_for_cut(small_authority: SmallAuthority, pauses: Pauses) -> None:
+    # Given a stream on which nothing comes, and one on which something does
+    hanging = Hang()
+    small_authority.upset(RPC, hanging)
+    small_authority.state.feed = [told(small_authority, (3, 0))]
+    prover, rpc = Prover(small_authority.register()), rpc_named(RPC)
+    async with aio.insecure_channel(small_authority.target) as channel:
+
+        def connect(data: bytes) -> "aio.UnaryStreamCall[bytes, bytes]":
+            method: aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(rpc.path)
+            return method(data, metadata=[(PROOF_METADATA_KEY, prover.prove(rpc.path, data))])
+
+        # When a watch has waited for long enough, then it gives the one up and opens another
+        messages = watched(
+            KeyedCall(rpc),
+            WatchRevocationsRequest(),
+            WatchRevocationsResponse,
+            connect,
+            lambda _: None,
+            RetryPolicy(sleep=pauses),
+            silence_s=2.0,
+        )
+        async with aclosing(messages):
+            assert len((await anext(messages)).revocations) == 1
+    assert hanging.begun.is_set()
+    assert len(small_authority.attempts(RPC)) >= 2
 
 
 async def test_a_refusal_that_is_final_ends_a_watch(
