@@ -334,8 +334,8 @@ async def test_metrics_count_what_became_of_each_call_and_item_strangers_too(wat
     def grown(metric: Metric, **labels: str) -> float:
         return after.total(metric, **labels) - before.total(metric, **labels)
 
-    # One good commit alone, one in a batch, one on a stream; and so with a defect, and with changed content, which on the
-    # stream is under a key that was committed with.
+    # A good commit alone, in a batch, and on a stream; likewise with a defect, and with changed content: on the stream
+    # under a key that was committed with.
     assert grown(COMMITS, outcome="committed") == 3
     assert grown(COMMITS, outcome="refused", reason="BINDING_MISMATCH") == 2
     assert grown(COMMITS, outcome="conflict", reason="IDEMPOTENCY_CONFLICT") == 1
