@@ -9,6 +9,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from authority.domain.audit import AuditFilter
 from authority.domain.decision import ApprovalVerdict
 from authority.domain.plan import StoredReceipt
 from authority.domain.reasons import Reason
@@ -216,6 +217,34 @@ async def test_i18_no_refusal_and_no_reader_is_told_of_a_receipt_that_the_standb
     assert found
     settled = Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": found.receipt_id})
     assert answers == {"revoke": settled, "approve": settled, "by key": found, "export": found, "list": [found]}
+
+
+async def test_i18_no_watch_tells_of_a_withdrawal_that_the_standby_may_lack(world: World, superuser: Superuser) -> None:
+    # given a withdrawal that is there for all to see, and of which the standby knows nothing
+    issued, store = await world.issued(), world.authority.store
+    start = await store.audit_log.now(world.tenant)
+    subject = issued.capability.terms.capability_id
+    of_it = AuditFilter(subject=subject)
+    asking: dict[str, Callable[[], Coroutine[None, None, object]]] = {
+        "feed": lambda: store.revocation_feed.news(world.tenant, 0, 9),
+        "audit": lambda: store.audit_log.news(world.tenant, of_it, start, 9),
+        "audit list": lambda: store.audit_log.page(world.tenant, of_it, oldest_first=False, after="", size=1),
+    }
+    async with standby_away(superuser):
+        withdrawal = asyncio.create_task(world.revoke(issued))
+        process = await waiting(superuser)
+        await superuser.execute("select pg_cancel_backend($1)", process)
+        with pytest.raises(DependencyUnavailable):
+            await withdrawal
+
+        # when somebody would be told of it, then that waits
+        met = [asyncio.create_task(ask()) for ask in asking.values()]
+        await until(lambda: are_waiting_for_standby(superuser, len(met)))
+        assert not any(task.done() for task in met)
+
+    # until the standby has it
+    for task in met:
+        assert subject in repr(await task)
 
 
 async def are_waiting_for_standby(superuser: Superuser, number: int) -> bool:
