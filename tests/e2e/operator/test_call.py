@@ -4,6 +4,7 @@ import base64
 import copy
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -139,5 +140,9 @@ def test_a_stream_whose_caller_nobody_knows_is_refused_as_a_call_is(run: Run, da
     command = ["call", "StreamCommitValidated", "--data", str(data), "--credentials", str(stranger)]
     refused = authority(*command, cwd=tmp_path, text='{"commit": {}}')
 
+    # What was taken from standard input before the refusal came is told of as well, on a line of its own.
     assert refused.returncode == 1
-    assert json.loads(refused.stdout)["error"]["reason"] == "CALLER_UNAUTHENTICATED"
+    *lines, document = re.split(r"\n(?=\{$)", refused.stdout, flags=re.MULTILINE)
+    assert len(lines) <= 1
+    for answer in (*lines, document):
+        assert json.loads(answer)["error"]["reason"] == "CALLER_UNAUTHENTICATED"
