@@ -1,6 +1,7 @@
 """What recall looks for in a piece of content: a projection for search, never the record (semantics §8)."""
 
 import json
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
@@ -36,6 +37,14 @@ def search_text(content: bytes, media_type: str) -> SearchText:
     return _bounded(said, names)
 
 
+def parted(text: str) -> str:
+    """The text with a space for each space, mark of punctuation and symbol beyond ASCII.
+
+    What parts words is so the same in every database: in some locales the parser takes all of these for letters.
+    """
+    return text.translate({ord(it): " " for it in set(text) if it > "\x7f" and unicodedata.category(it)[0] in "ZPS"})
+
+
 def _bounded(said: list[str], names: list[str]) -> SearchText:
     of_said = _joined(said, limits.SEARCH_CHARACTERS)
     return SearchText(of_said, _joined(names, limits.SEARCH_CHARACTERS - len(of_said)))
@@ -45,7 +54,7 @@ def _joined(texts: list[str], most: int) -> str:
     """The texts, one a line, cut after `most` characters; NUL, which no database holds, parts words."""
     begins = accumulate((len(text) + 1 for text in texts), initial=0)
     taken = (text for text, begin in zip(texts, begins, strict=False) if begin < most)
-    return "\n".join(taken)[: max(most, 0)].replace("\0", " ")
+    return parted("\n".join(taken)[: max(most, 0)].replace("\0", " "))
 
 
 def _strings(document: object) -> Iterator[tuple[str, bool]]:

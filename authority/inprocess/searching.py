@@ -8,7 +8,7 @@ from math import log2
 
 from authority.domain.search_text import SearchText
 
-_TERM = re.compile(r'(?P<minus>-)?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))')
+_TERM = re.compile(r'(?P<minus>(?:-[\s!&|()]*)*)(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))')
 _WORD = re.compile(r"[^\W_]+")
 _OF_SAID, _OF_NAMES = 1.0, 0.1
 _SERIES = 1.64493406685
@@ -64,7 +64,7 @@ def _alternatives(query: str) -> Iterator[Sequence[_Wanted]]:
                 yield terms
             terms = []
         elif words := _words(found["phrase"] or found["word"] or ""):
-            terms.append(_Wanted(words, bool(found["minus"])))
+            terms.append(_Wanted(words, found["minus"].count("-") % 2 == 1))
     if terms:
         yield terms
 

@@ -1,8 +1,10 @@
 """Finds learned memory by keywords: PostgreSQL's full text search, filtered before it ranks (semantics §8)."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from authority.domain import limits
 from authority.domain.freshness import Freshness
@@ -10,9 +12,15 @@ from authority.domain.reasons import Reason
 from authority.domain.recall import RecallAnswer, RecallHit, RecallPosition, RecallQuery
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.search_text import parted
 from authority.postgres import rows
 from authority.postgres.connections import Database
 from authority.postgres.sql import query as statement
+
+_MINUS: Final = re.compile(r"-[\s!&|()]*")
+"""A minus sign, with what the parser of queries passes over after it."""
+_MANY_MINUSES: Final = re.compile(rf"(?:{_MINUS.pattern}){{18,}}")
+"""The parser keeps a place for each of a row, and fails when it has more than 32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ class PostgresRecall:
                 query.memory_namespace,
                 str(reader),
                 now,
-                query.text,
+                _parsable(query.text),
                 _words(query.memory_types),
                 _words(query.provenances),
                 list(query.source_refs) or None,
@@ -63,6 +71,18 @@ class PostgresRecall:
 
 def _hit(row: rows.Row) -> RecallHit:
     return RecallHit(rows.memory_record(row), row["score"], row["observe_time"])
+
+
+def _parsable(text: str) -> str:
+    """The same query with words parted as they were in what is searched, and no more minus signs in a row than the
+    parser takes: as even, or as odd, as they were.
+    """
+    return _MANY_MINUSES.sub(_fewer, parted(text))
+
+
+def _fewer(row: re.Match[str]) -> str:
+    minuses = _MINUS.findall(row[0])
+    return "".join(minuses[-(16 + len(minuses) % 2) :])
 
 
 def _words(members: Iterable[Enum]) -> list[str] | None:

@@ -65,6 +65,12 @@ async def test_a_record_is_found_by_any_of_its_words_and_by_no_other(world: Worl
         assert await found(world, text) == [], text
 
 
+async def test_words_are_parted_by_the_punctuation_of_every_language(world: World) -> None:
+    note = await recorded(world, "Le prix\u00a0: «\u00a0100\u202f€\u00a0» — “Tee”、Καφές… ÄPFEL→Birnen")
+    for text in ("prix", "100", "tee", "“Tee”", "καφές", "äpfel", "BIRNEN\u3000tee", "-«missing»\u00a0prix"):
+        assert await found(world, text) == [note], text
+
+
 async def test_of_json_the_strings_are_searched_and_the_names_of_fields_weigh_less(world: World) -> None:
     # given a document that says a word, and one that calls a field so, as long
     named = await recorded(world, b'{"colour":"red wine"}', media_type="application/json")
@@ -85,6 +91,27 @@ async def test_the_more_often_a_word_occurs_and_the_shorter_the_text_the_higher_
     scored = await hits(world, "tea")
     assert [hit.record.record_id for hit in scored] == [thrice, once, long]
     assert 1_000_000 >= scored[0].score > scored[1].score > scored[2].score > 0
+
+
+async def test_how_far_apart_words_are_costs_and_counts_nothing(world: World) -> None:
+    # given words that are neighbours, and far from each other: each pair of places would be weighed, for seconds a record
+    near = await recorded(world, "tea cake word1 word2 word3 word4")
+    apart = await recorded(world, "tea word1 word2 word3 word4 cake")
+    # then both score alike
+    scored = await hits(world, "tea cake")
+    assert [hit.record.record_id for hit in scored] == [apart, near]
+    assert scored[0].score == scored[1].score
+
+
+@pytest.mark.parametrize("separator", ["", " ", "!", "(|", "\t&"])
+async def test_no_number_of_minus_signs_is_too_many(world: World, separator: str) -> None:
+    # given a record, and queries in which a word is excluded again and again: an even number of times asks for it
+    record_id = await recorded(world, "tea")
+    for times in (31, 33, 499):
+        for word, wanted in (("cake", times), ("tea", times + 1)):
+            query = "tea " + ("-" + separator) * wanted + word
+            # then each means what it says
+            assert await found(world, query) == [record_id], (times, word)
 
 
 async def test_of_equal_scores_the_newer_record_comes_first(world: World) -> None:

@@ -4,6 +4,9 @@
 -- content that fit into $18 bytes together, the first always; `is_fresh` says whether the row that a revision token
 -- names ($16 or $17) is in the snapshot that all of this is read in, and it alone is told where it is not.
 --
+-- Ranked is by each word for itself: of what is negated (!!) ts_rank compares no distances. Between the words of an "and"
+-- it compares each place of each with each place of every other, for seconds a record that was made for it.
+--
 -- It seeks, by `between`, in the order of the index that is meant: by equality a planner may take any index that begins
 -- with the tenant. No index of words serves it: see ARCHITECTURE, Decisions.
 with asked as materialized (
@@ -13,7 +16,7 @@ with asked as materialized (
         select 1 from authority.tombstone t where t.tenant = $1 and t.sequence = $17)) as is_fresh),
 matching as (
   select r.record_id, r.create_time,
-    floor(ts_rank('{0.1, 0.2, 0.4, 1.0}', r.search, a.words, 1) * 1000000)::integer as score
+    floor(ts_rank('{0.1, 0.2, 0.4, 1.0}', r.search, !!a.words, 1) * 1000000)::integer as score
   from asked a
   join authority.visible_records($1, $3, $4) r on (r.memory_namespace, r.record_id)
     between ($2, '00000000-0000-0000-0000-000000000000') and ($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
