@@ -74,8 +74,9 @@ def _hit(row: rows.Row) -> RecallHit:
 
 
 def _parsable(text: str) -> str:
-    """The same query with words parted as they were in what is searched, and no more minus signs in a row than the
-    parser takes: as even, or as odd, as they were.
+    """The same query, its words parted as those that are searched, with no more minus signs than the parser takes.
+
+    Of a row there are as evenly, or as oddly, many as before.
     """
     return _MANY_MINUSES.sub(_fewer, parted(text))
 

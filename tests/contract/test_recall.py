@@ -94,7 +94,7 @@ async def test_the_more_often_a_word_occurs_and_the_shorter_the_text_the_higher_
 
 
 async def test_how_far_apart_words_are_costs_and_counts_nothing(world: World) -> None:
-    # given words that are neighbours, and far from each other: each pair of places would be weighed, for seconds a record
+    # given words that are neighbours, and far apart: to weigh each pair of places would take seconds a record
     near = await recorded(world, "tea cake word1 word2 word3 word4")
     apart = await recorded(world, "tea word1 word2 word3 word4 cake")
     # then both score alike
