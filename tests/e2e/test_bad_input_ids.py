@@ -5,10 +5,14 @@ from uuid import uuid4
 import pytest
 
 from capability_authority.v1.capability_service_pb2 import IssueCapabilityRequest, ListCommitReceiptsRequest
-from capability_authority.v1.memory_service_pb2 import ListMemoryRecordsRequest
+from capability_authority.v1.memory_service_pb2 import (
+    ListCitationsRequest,
+    ListMemoryRecordsRequest,
+    RecallRecordsRequest,
+)
 from capability_authority.v1.proposal_service_pb2 import ListProposalsRequest
 from tests.installation.installation import Tenant
-from tests.installation.requests import commit_of, issue_of, proposal_of
+from tests.installation.requests import commit_of, digests, issue_of, proposal_of
 from tests.installation.storage import Storage
 from tests.installation.team import Team
 from tests.installation.wire import MALFORMED, Wire, assert_bad_shape
@@ -56,16 +60,20 @@ async def test_g01_a_memory_namespace_that_is_no_name_is_malformed_never_all(
     proposer: Wire, storage: Storage, text: str
 ) -> None:
     before = storage.dump()
+    content = ListCitationsRequest.Content(memory_namespace=text, content_digest=digests(1)[0])
     # When everything is asked of no memory namespace, or of what looks like every one
     failures = [
         await proposer.refused("CreateProposal", proposal_of(memory_namespace=text)),
         await proposer.refused("ListProposals", ListProposalsRequest(memory_namespace=text)),
         await proposer.refused("ListMemoryRecords", ListMemoryRecordsRequest(memory_namespace=text)),
         await proposer.refused("ListCommitReceipts", ListCommitReceiptsRequest(memory_namespace=text)),
+        await proposer.refused("RecallRecords", RecallRecordsRequest(memory_namespace=text, query="tea")),
     ]
+    citations = await proposer.refused("ListCitations", ListCitationsRequest(content=content))
     # Then it is malformed
     for failure in failures:
         assert_bad_shape(failure, MALFORMED, "memory_namespace")
+    assert_bad_shape(citations, MALFORMED, "content.memory_namespace")
     assert storage.dump() == before
 
 

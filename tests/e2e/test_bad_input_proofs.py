@@ -203,26 +203,44 @@ async def test_e03_a_key_that_anybody_can_sign_for_authenticates_nobody(
 
 
 async def test_g02_what_is_anothers_and_what_is_missing_get_the_same_answer(
-    team: Team, services: tuple[ServiceProcess, ...], installation: Installation
+    team: Team, services: tuple[ServiceProcess, ...], installation: Installation, storage: Storage
 ) -> None:
     # Given things of one tenant, and a member of another
     ready = await team.ready()
     committed = await team.commit(ready)
     strangers = await installation.tenant()
-    names = [
-        ("GetMemoryRecord", "record_id", committed.record_id),
-        ("GetCommitReceipt", "receipt_id", committed.receipt_id),
-        ("GetCommitReceipt", "record_id", committed.record_id),
-        ("GetProposal", "proposal_id", ready.ground.proposal.proposal_id),
+    record = {"record_id": committed.record_id}
+    words = {"content": b"Tea, rather.", "media_type": "text/plain"}
+    asked: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("GetMemoryRecord", record, {}),
+        ("GetCommitReceipt", {"receipt_id": committed.receipt_id}, {}),
+        ("GetCommitReceipt", record, {}),
+        ("GetProposal", {"proposal_id": ready.ground.proposal.proposal_id}, {}),
+        ("ExportRecord", record, {"form": "FORM_COMPACT"}),
+        ("ExportRecord", record, {"form": "FORM_AUDIT"}),
+        ("RevokeRecord", record, {"request_id": "1"}),
+        ("RegisterCitation", record, {"request_id": "2", "citing_kind": "answer", "citing_ref": "1"}),
+        ("CorrectRecord", record, {"request_id": "3"} | words),
     ]
-    async with wire_to(services[0].address, strangers["service"]) as stranger:
-        for rpc, field, known in names:
-            # When it asks for one of them, and for one that does not exist
-            asked = [RPCS[rpc].request_class(**{field: name}) for name in (known, str(uuid4()))]
-            there, nowhere = [await stranger.refused(rpc, request) for request in asked]
-            # Then the answers are the same to the last byte
-            assert (there.code, there.reason) == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
-            assert there.status == nowhere.status
+    before = storage.dump()
+    # When those who may do most there ask for one of them, and for one that does not exist
+    for member in ("service", "admin", "user"):
+        async with wire_to(services[0].address, strangers[member]) as stranger:
+            for rpc, known, rest in asked:
+                missing = dict.fromkeys(known, str(uuid4()))
+                there, nowhere = [
+                    await stranger.refused(rpc, RPCS[rpc].request_class(**name, **rest)) for name in (known, missing)
+                ]
+                # Then the answers are the same to the last byte
+                if (member, rpc) != ("admin", "CorrectRecord"):
+                    assert (there.code, there.reason) == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND"), (member, rpc)
+                assert there.status == nowhere.status
+            # And nothing is told of what cites it
+            citations = await stranger.send("ListCitations", ListCitationsRequest(record_id=committed.record_id))
+            assert citations == b""
+    # And nothing has changed
+    assert storage.dump() == before
+    assert not (await team.commit(await team.ready())).replayed
 
 
 def _made_up(ready: Ready) -> CommitValidatedRequest:

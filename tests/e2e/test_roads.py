@@ -17,7 +17,7 @@ from capability_authority.client import (
 from tests.installation.forgery import altered
 from tests.installation.installation import Installation, Tenant
 from tests.installation.processes import ServiceProcess
-from tests.installation.storage import TABLES, Storage
+from tests.installation.storage import Storage
 from tests.installation.team import Ready, Team, all_of, refused
 
 Road = Callable[[Team, Sequence[Ready], str], Awaitable[list[Committed | AuthorityError]]]
@@ -70,7 +70,7 @@ async def test_a12_other_content_under_a_settled_key_conflicts_by_every_road(tea
     # Given a settled commit
     ready = await team.ready()
     await team.commit(ready)
-    kept = [table for table in TABLES if table != "stream_nonce"]
+    kept = [table for table in storage.tables() if table != "stream_nonce"]
     before = storage.dump(*kept)
     other = CommitItem(ready.capability, content=b"Another text.")
     # When its key comes with other content, in a batch and on a stream
@@ -94,7 +94,7 @@ async def test_i01_i02_whoever_does_not_hold_it_learns_nothing_by_any_road(
     settled, live = await team.ready(), await team.ready()
     await team.commit(settled)
     stranger = await installation.tenant()
-    kept = [table for table in TABLES if table != "stream_nonce"]
+    kept = [table for table in storage.tables() if table != "stream_nonce"]
     before = storage.dump(*kept)
     for thief in (tenant["other-service"], stranger["service"]):
         genuine = [one.capability.statement for one in (settled, live)]

@@ -11,27 +11,8 @@ from psycopg import sql
 
 from capability_authority.v1.statements_pb2 import CommitReceipt
 
-TABLES: Final = (
-    "policy_version",
-    "issuer_key",
-    "memory_namespace",
-    "principal",
-    "principal_key",
-    "request",
-    "proposal_head",
-    "proposal",
-    "validation_receipt",
-    "approval_decision",
-    "decision_receipt",
-    "capability",
-    "commit_receipt",
-    "memory_record",
-    "tombstone",
-    "outbox",
-    "outbox_parked",
-    "audit_event",
-    "stream_nonce",
-)
+COUNTS_OF_REFUSALS: Final = "refusal_count"
+"""The one table that what is refused may change, once for each minute, principal and reason."""
 Rows = list[tuple[Any, ...]]
 
 
@@ -102,12 +83,17 @@ class Storage:
         return counts
 
     def dump(self, *tables: str) -> Mapping[str, Rows]:
-        """Every row of these tables, or of all, in an order of its own."""
+        """Every row of these tables, or of all but the counts of refusals, in an order of its own."""
         dumped = {}
-        for table in tables or TABLES:
+        for table in tables or self.tables():
             statement = sql.SQL("select t::text from authority.{} t order by 1").format(sql.Identifier(table))
             dumped[table] = self._connection.execute(statement).fetchall()
         return dumped
+
+    def tables(self) -> list[str]:
+        """Every table but the counts of refusals."""
+        found = self.ask("select tablename from pg_tables where schemaname = 'authority' order by 1")
+        return [table for (table,) in found if table != COUNTS_OF_REFUSALS]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 import asyncpg
 import pytest
@@ -10,7 +11,11 @@ from authority.domain import limits
 from authority.domain.plan import Committed
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
+from authority.domain.record import Mode
 from authority.domain.refusal import Refusal
+from authority.domain.statement import KeyPurpose
+from authority.policy.bundle import bundle_version
+from authority.signing.rotation import Scope, generate
 from authority.usecases.ports import DependencyUnavailable
 from tests.integration.postgres.superuser import Superuser, trigger
 from tests.world.world import NAMESPACE, PERMIT_ALL, Issued, World, all_are, must, reason_of
@@ -81,36 +86,30 @@ async def test_a05_a_row_that_cannot_be_stored_is_a_fault_of_ours_and_not_asked_
 # --- every other change -----------------------------------------------------------------------------------------------
 
 
-async def registered(world: World) -> object:
-    """Everything an operator's act may change."""
-    administration = world.authority.store.administration
-    keys = [key for key in await administration.list_issuer_keys() if key.tenant == world.tenant]
-    return (
-        await administration.list_principals(world.tenant),
-        await administration.list_namespaces(world.tenant),
-        keys,
-    )
+async def everything(superuser: Superuser) -> dict[str, str]:
+    """What every table holds, as a digest: no world but one changes this database meanwhile."""
+    tables = await superuser.fetch("select tablename from pg_tables where schemaname = 'authority' order by tablename")
+    digest = "select md5(string_agg(t::text, ';' order by t::text)) from authority."
+    return {name: await superuser.fetchval(f"{digest}{name} t") for (name,) in tables}
 
 
-async def made(world: World, issued: Issued) -> object:
-    """Everything a caller's request may change."""
-    page = await world.authority.store.proposals.page(
-        world.tenant, memory_namespace=NAMESPACE, state=None, proposer=None, after="", size=50
-    )
-    validations = [
-        await world.authority.store.proposals.newest_validation(world.tenant, it.revision.proposal_id, 1) for it in page
-    ]
-    fate = await world.authority.store.capabilities.fate_of(world.tenant, issued.capability.terms.capability_id)
-    return page, validations, fate
+@dataclass(frozen=True)
+class Given:
+    """What there is to change: a capability, and a record."""
+
+    issued: Issued
+    record_id: str
 
 
-ACTS: dict[str, Callable[[World, Issued], Awaitable[object]]] = {
+ACTS: dict[str, Callable[[World, Given], Awaitable[object]]] = {
     "propose": lambda world, _: world.propose(request_id="r"),
-    "validate": lambda world, issued: world.validate(issued.ground.proposal, request_id="r"),
-    "approve": lambda world, issued: world.approve(issued.ground.proposal, request_id="r"),
-    "decide": lambda world, issued: world.decide(issued.ground.proposal, request_id="r"),
-    "issue": lambda world, issued: world.issue(issued.ground, "another", request_id="r", within_s=0.5),
-    "revoke a capability": lambda world, issued: world.revoke(issued, request_id="r"),
+    "correct a record": lambda world, given: world.correct(given.record_id, b"corrected", request_id="r"),
+    "validate": lambda world, given: world.validate(given.issued.ground.proposal, request_id="r"),
+    "approve": lambda world, given: world.approve(given.issued.ground.proposal, request_id="r"),
+    "decide": lambda world, given: world.decide(given.issued.ground.proposal, request_id="r"),
+    "issue": lambda world, given: world.issue(given.issued.ground, "another", request_id="r", within_s=0.5),
+    "revoke a capability": lambda world, given: world.revoke(given.issued, request_id="r"),
+    "revoke a record": lambda world, given: world.revoke_record(given.record_id, request_id="r"),
     "revoke a principal": lambda world, _: world.authority.store.administration.revoke_principal(
         world.tenant, world.agent.ref, world.now()
     ),
@@ -118,11 +117,22 @@ ACTS: dict[str, Callable[[World, Issued], Awaitable[object]]] = {
         world.tenant, world.agent.key_id, world.now()
     ),
     "register": lambda world, _: world.register(world.agent.principal.kind, "second"),
-    "revoke an issuer key": lambda world, issued: world.authority.store.administration.revoke_issuer_key(
-        issued.capability.statement.key_id, None, world.now()
+    "add an issuer key": lambda world, _: world.authority.store.administration.add_issuer_key(
+        generate(world.authority.folder, KeyPurpose.GRANT, world.now(), Scope(world.tenant)), world.now()
+    ),
+    "revoke an issuer key": lambda world, given: world.authority.store.administration.revoke_issuer_key(
+        given.issued.capability.statement.key_id, None, world.now()
     ),
     "make a memory namespace": lambda world, _: world.make_namespace("ledger", PERMIT_ALL),
+    "set a mode": lambda world, _: world.authority.store.administration.set_mode(
+        world.tenant, NAMESPACE, Mode.LEGACY, world.now()
+    ),
+    "load a policy": lambda world, _: world.load(f"{PERMIT_ALL}// for {world.tenant}\n"),
+    "activate a policy": lambda world, _: world.authority.store.administration.activate_policy(
+        world.tenant, NAMESPACE, bundle_version(PERMIT_ALL), world.now()
+    ),
 }
+"""Every change but a commit, which has its tests above."""
 
 
 async def is_unavailable(act: Awaitable[object]) -> bool:
@@ -135,19 +145,21 @@ async def is_unavailable(act: Awaitable[object]) -> bool:
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 async def test_g15_what_cannot_be_audited_does_not_happen(
-    world: World, superuser: Superuser, act: Callable[[World, Issued], Awaitable[object]]
+    world: World, superuser: Superuser, act: Callable[[World, Given], Awaitable[object]]
 ) -> None:
     # given an audit log that takes nothing
-    issued = await world.issued()
     await world.load(PERMIT_ALL)
-    before = (await registered(world), await made(world, issued))
+    _, committed = await world.committed()
+    given = Given(await world.issued(), committed.receipt.record_id)
+    before = await everything(superuser)
     async with trigger(superuser, "audit_event", failing("53100")):
         # when anything is changed, then it fails, and nothing is changed
-        assert await is_unavailable(act(world, issued))
-        assert (await registered(world), await made(world, issued)) == before
+        assert await is_unavailable(act(world, given))
+        assert await everything(superuser) == before
 
     # and the same request may come again
-    assert not isinstance(await act(world, issued), Refusal)
+    assert not isinstance(await act(world, given), Refusal)
+    assert await everything(superuser) != before
 
 
 @pytest.mark.parametrize(
@@ -167,6 +179,43 @@ async def test_a05_a_revocation_that_fails_leaves_nothing_and_may_come_again(
     assert not must(await world.revoke(other, request_id="r")).replayed
     must(await world.commit(issued))
     assert await world.counts() == all_are(1)
+
+
+WRITTEN: dict[str, tuple[Callable[[World, str], Awaitable[object]], tuple[str, ...]]] = {
+    "revoke": (
+        lambda world, record_id: world.revoke_record(record_id, request_id="r"),
+        ("request", "outbox", "revocation", "tombstone", "audit_event"),
+    ),
+    "correct": (
+        lambda world, record_id: world.correct(record_id, b"corrected", request_id="r"),
+        ("request", "proposal_head", "proposal", "audit_event"),
+    ),
+    "cite": (lambda world, record_id: world.cite(record_id, "answer 1", request_id="r"), ("request", "citation")),
+}
+"""What may be done with a record, and the tables that it writes."""
+
+
+@pytest.mark.parametrize(("verb", "table"), [(verb, table) for verb in WRITTEN for table in WRITTEN[verb][1]])
+async def test_a05_what_is_done_with_a_record_and_fails_leaves_nothing_and_may_come_again(
+    world: World, superuser: Superuser, verb: str, table: str
+) -> None:
+    # given a record, and a disk that is full where one of the rows goes
+    act, _ = WRITTEN[verb]
+    _, committed = await world.committed()
+    record_id = committed.receipt.record_id
+    before = await everything(superuser)
+    async with trigger(superuser, table, failing("53100")):
+        assert await is_unavailable(act(world, record_id))
+    # then nothing is there of it, and the same request executes once the fault is lifted
+    assert await everything(superuser) == before
+    made = must(await act(world, record_id))
+    assert not getattr(made, "replayed", False)
+    changed = await everything(superuser)
+    assert changed[table] != before[table]
+    # and is answered with the first answer ever after
+    again = must(await act(world, record_id))
+    assert getattr(again, "replayed", True)
+    assert await everything(superuser) == changed
 
 
 async def test_every_change_is_audited_once(world: World, superuser: Superuser) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from grpc import aio
+from structlog.testing import capture_logs
 
 from authority.domain.audit import AuditFilter
 from authority.domain.identity import Caller
@@ -18,7 +19,7 @@ from authority.usecases.ports import DependencyUnavailable
 from authority.usecases.read_audit import AuditTidings
 from capability_authority.client.rpcs import RPCS
 from capability_authority.v1.audit_service_pb2 import WatchAuditEventsRequest
-from tests.integration.rpc.running import CALLER, Running, running, use_cases
+from tests.integration.rpc.running import CALLER, INCIDENT, Running, running, use_cases
 from tests.integration.rpc.running import Watching as AnyWatching
 
 WITHIN_S = 20.0
@@ -28,7 +29,7 @@ WITHIN_S = 20.0
 class Teller:
     """A watch that tells what it is given, and then waits until it is given up."""
 
-    tidings: "asyncio.Queue[AuditTidings | Refusal | Exception]" = field(default_factory=asyncio.Queue)
+    tidings: "asyncio.Queue[AuditTidings | Refusal | BaseException]" = field(default_factory=asyncio.Queue)
     left: asyncio.Event = field(default_factory=asyncio.Event)
     asked: list[tuple[AuditFilter, str, bool]] = field(default_factory=list)
     refusal: Refusal | None = None
@@ -49,7 +50,7 @@ class Teller:
     async def next(self, _: asyncio.Event) -> AuditTidings | Refusal:
         """The next that was given."""
         given = await self.tidings.get()
-        if isinstance(given, Exception):
+        if isinstance(given, BaseException):
             raise given
         return given
 
@@ -103,6 +104,31 @@ async def test_a_watch_that_is_refused_late_or_early_tells_why() -> None:
         failure = await Watching(service).fails()
         assert (failure.reason, failure.retry is not None) == ("DEPENDENCY_UNAVAILABLE", True)
         await asyncio.wait_for(teller.left.wait(), WITHIN_S)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (ValueError("dsn=SECRET"), "INTERNAL"),
+        # Something inside is given up: a pool that closes, a task that waited (case F02).
+        (asyncio.CancelledError("SECRET"), "DEPENDENCY_UNAVAILABLE"),
+    ],
+)
+async def test_f01_f02_what_goes_wrong_amid_a_watch_ends_it_with_an_incident(fault: BaseException, reason: str) -> None:
+    # Given a watch that has told of something, when something goes wrong inside
+    teller = Teller()
+    with capture_logs() as logs:
+        async with telling(teller) as service:
+            teller.tell("a")
+            teller.tidings.put_nowait(fault)
+            watch = Watching(service)
+            assert await watch.cursor() == "a"
+            # Then it ends at once, and tells no more than under which id that is found in the log
+            failure = await asyncio.wait_for(watch.fails(), WITHIN_S)
+    assert (failure.reason, dict(failure.info.metadata)) == (reason, {"incident_id": INCIDENT})
+    assert [entry["incident_id"] for entry in logs if "incident_id" in entry] == [INCIDENT]
+    assert "SECRET" not in failure.everything + str(logs)
+    assert teller.left.is_set()
 
 
 @pytest.mark.parametrize(
@@ -184,6 +210,22 @@ async def test_f12_a_server_that_stops_ends_its_watches_well() -> None:
         stopping = asyncio.create_task(service.server.stop(WITHIN_S))
         assert await watch.cursor() is None
         await asyncio.wait_for(stopping, WITHIN_S)
+
+
+async def test_f12_a_reader_that_takes_nothing_does_not_outlive_the_grace() -> None:
+    # Given a caller who reads nothing of what fills every buffer on the way
+    teller = Teller()
+    async with telling(teller) as service:
+        for _ in range(100):
+            teller.tell("x" * 100_000)
+        watch = Watching(service)
+        await watch.call.initial_metadata()
+        # When the server stops with a small grace, then it stops, and nobody listens any more
+        async with asyncio.timeout(WITHIN_S / 2):
+            await service.server.stop(0.05)
+        await asyncio.wait_for(teller.left.wait(), WITHIN_S)
+        watch.call.cancel()
+    assert teller.tidings.qsize() > 0
 
 
 async def test_a_reader_that_is_slow_holds_one_message_back_and_no_more() -> None:

@@ -11,6 +11,7 @@ from authority.domain.identity import RIGHTS_BY_KIND, Caller, Principal, Princip
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.rpc.convert import (
+    audit,
     capabilities,
     citations,
     exports,
@@ -24,6 +25,7 @@ from authority.rpc.convert import (
 from authority.rpc.convert.statements import statement
 from authority.rpc.refused import Refused
 from capability_authority.v1 import (
+    audit_service_pb2,
     capability_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
@@ -79,6 +81,11 @@ _ISSUE = capability_service_pb2.IssueCapabilityRequest(
 )
 
 
+_FILTER = audit_service_pb2.AuditFilter(
+    kind="memory.revoke", actor=types_pb2.PrincipalRef(namespace="acme", id="ann"), subject=UUID, correlation_id="run-1"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Rpc:
     """A request that is good, and the decoding of any request of its type."""
@@ -98,10 +105,47 @@ def _decode_verify(request: Message) -> object:
     return statement(request, "capability"), capabilities.optional_presentation(request)
 
 
+def _decode_get_record(request: Message) -> object:
+    assert isinstance(request, memory_service_pb2.GetMemoryRecordRequest)
+    return values.uuid(request.record_id, "record_id")
+
+
 def _decode_list(request: Message) -> object:
     assert isinstance(request, memory_service_pb2.ListMemoryRecordsRequest)
     namespace = values.identifier(request.memory_namespace, "memory_namespace")
     return namespace, values.page(request.page_size, request.page_token)
+
+
+def _decode_list_proposals(request: Message) -> object:
+    assert isinstance(request, proposal_service_pb2.ListProposalsRequest)
+    namespace = values.identifier(request.memory_namespace, "memory_namespace")
+    return namespace, proposals.listed_state(request), values.page(request.page_size, request.page_token)
+
+
+def _decode_list_receipts(request: Message) -> object:
+    assert isinstance(request, capability_service_pb2.ListCommitReceiptsRequest)
+    namespace = values.identifier(request.memory_namespace, "memory_namespace")
+    return namespace, values.page(request.page_size, request.page_token)
+
+
+def _decode_list_audit(request: Message) -> object:
+    assert isinstance(request, audit_service_pb2.ListAuditEventsRequest)
+    return audit.list_filter(request), values.page(request.page_size, request.page_token)
+
+
+def _decode_watch_audit(request: Message) -> object:
+    assert isinstance(request, audit_service_pb2.WatchAuditEventsRequest)
+    return audit.filter_of(request.filter), audit.cursor(request)
+
+
+def _decode_watch_revocations(request: Message) -> object:
+    assert isinstance(request, capability_service_pb2.WatchRevocationsRequest)
+    return (values.count(request.cursor, "cursor"),)
+
+
+def _decode_list_citations(request: Message) -> object:
+    assert isinstance(request, memory_service_pb2.ListCitationsRequest)
+    return citations.cited(request), values.page(request.page_size, request.page_token)
 
 
 def _decode_get_proposal(request: Message) -> object:
@@ -260,9 +304,11 @@ RPCS: dict[str, Rpc] = {
     ),
     "ListCitations": Rpc(
         memory_service_pb2.ListCitationsRequest(
-            content=memory_service_pb2.ListCitationsRequest.Content(memory_namespace="notes", content_digest=DIGEST)
+            content=memory_service_pb2.ListCitationsRequest.Content(memory_namespace="notes", content_digest=DIGEST),
+            page_size=10,
+            page_token="token",
         ),
-        _alone(citations.cited),
+        _decode_list_citations,
     ),
     "CorrectRecord": Rpc(
         memory_service_pb2.CorrectRecordRequest(
@@ -284,8 +330,37 @@ RPCS: dict[str, Rpc] = {
         ),
         _with_caller(memory.correction),
     ),
+    "GetMemoryRecord": Rpc(memory_service_pb2.GetMemoryRecordRequest(record_id=UUID), _decode_get_record),
     "ListMemoryRecords": Rpc(
         memory_service_pb2.ListMemoryRecordsRequest(memory_namespace="notes", page_size=10, page_token="token"),
         _decode_list,
     ),
+    "ListProposals": Rpc(
+        proposal_service_pb2.ListProposalsRequest(
+            memory_namespace="notes",
+            state=proposal_service_pb2.PROPOSAL_STATE_VALIDATED,
+            page_size=10,
+            page_token="token",
+        ),
+        _decode_list_proposals,
+    ),
+    "ListCommitReceipts": Rpc(
+        capability_service_pb2.ListCommitReceiptsRequest(memory_namespace="notes", page_size=10, page_token="token"),
+        _decode_list_receipts,
+    ),
+    "ListAuditEvents": Rpc(
+        audit_service_pb2.ListAuditEventsRequest(
+            filter=_FILTER,
+            start_time=Timestamp(seconds=1_000),
+            end_time=Timestamp(seconds=2_000),
+            oldest_first=True,
+            page_size=10,
+            page_token="token",
+        ),
+        _decode_list_audit,
+    ),
+    "WatchAuditEvents": Rpc(
+        audit_service_pb2.WatchAuditEventsRequest(filter=_FILTER, cursor="cursor"), _decode_watch_audit
+    ),
+    "WatchRevocations": Rpc(capability_service_pb2.WatchRevocationsRequest(cursor=7), _decode_watch_revocations),
 }

@@ -1,5 +1,6 @@
 """Whatever a request holds, decoding answers with a value or with a refusal of its shape, and alters no text."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -88,19 +89,57 @@ def _text_fields(message: Message, prefix: str = "") -> list[str]:
 
 
 TEXT_FIELDS = [(name, path) for name, rpc in sorted(RPCS.items()) for path in _text_fields(rpc.good)]
-MAY_HOLD_ANY_TEXT = {"at_least_as_fresh_as", "query", "note", "page_token"}
+NAMES = [(name, path) for name, path in TEXT_FIELDS if path.rpartition(".")[2] not in {
+    "at_least_as_fresh_as", "citing_ref", "cursor", "note", "page_token", "payload_type", "query", "subject",
+}]  # fmt: skip
+"""The texts of requests that name one thing: what the caller chose or was told, byte for byte."""
+MAY_BE_ABSENT = {
+    ("CreateProposal", "proposal_id"),
+    ("CreateProposal", "correlation_id"),
+    ("CreateProposal", "validator_profile"),
+    ("CorrectRecord", "correlation_id"),
+    ("CorrectRecord", "validator_profile"),
+    ("ListAuditEvents", "filter.correlation_id"),
+    ("ListAuditEvents", "filter.kind"),
+    ("WatchAuditEvents", "filter.correlation_id"),
+    ("WatchAuditEvents", "filter.kind"),
+}
+"""None of them says whose things are meant: that is the tenant of the caller, and a memory namespace that is named."""
+MAY_HOLD_ANY_TEXT = {"at_least_as_fresh_as", "cursor", "query", "note", "page_token"}
+
+
+def _with_text(name: str, path: str, change: Callable[[str], str]) -> Message:
+    """A good request of the RPC, one text of which is changed."""
+    request = RPCS[name].copy()
+    *above, last = path.split(".")
+    holder: Any = request
+    for step in above:
+        holder = getattr(holder, step)
+    setattr(holder, last, change(getattr(holder, last)))
+    return request
+
+
+def _refused_field(name: str, request: Message) -> str | None:
+    refusal = refusal_of(lambda: RPCS[name].decode(request))
+    return None if refusal is None else refusal.facts["field"]
+
+
+@pytest.mark.parametrize(("name", "path"), NAMES)
+def test_g01_what_names_one_thing_names_neither_all_nor_the_first(name: str, path: str) -> None:
+    # Given a good request, in which one name is blank, a pattern, or has something around it
+    for text in (" ", "\t", "*", "%", "_", "?", ".*", "/", "{}", " x", "x ", "x,y", "x|y"):
+        # When it is decoded, then it is refused for that
+        assert _refused_field(name, _with_text(name, path, lambda _, text=text: text)) == path, repr(text)  # type: ignore[misc] # mypy cannot infer the default
+    # And without the name it is refused as well, unless the contract says what that means
+    absent = None if (name, path) in MAY_BE_ABSENT else path
+    assert _refused_field(name, _with_text(name, path, lambda _: "")) == absent
 
 
 @given(place=st.sampled_from(TEXT_FIELDS), text=st.text(st.sampled_from("\0\x01\t\r\n\u200b\ufeff\u2028"), min_size=1))
 def test_c11_no_text_field_takes_invisible_characters(place: tuple[str, str], text: str) -> None:
     # Given a good request, one text of which has invisible characters after it.
     name, path = place
-    request = RPCS[name].copy()
-    *above, last = path.split(".")
-    holder: Any = request
-    for step in above:
-        holder = getattr(holder, step)
-    setattr(holder, last, getattr(holder, last) + text)
+    request = _with_text(name, path, lambda good: good + text)
 
     # When it is decoded, then that text is refused by its path, unless any text may stand there, save NUL in words.
     if path in MAY_HOLD_ANY_TEXT and not (path in {"note", "query"} and "\0" in text):

@@ -1,11 +1,79 @@
 """Which requests under one request id are the same request."""
 
 import pytest
+from google.protobuf.message import Message
 
 from authority.rpc.convert.marks import request_mark
+from authority.rpc.current_call import set_traceparent
+from authority.rpc.methods import METHODS, MethodKind
 from authority.rpc.refused import Refused
+from authority.usecases.ports import RequestMark
 from capability_authority.v1 import proposal_service_pb2 as pb
-from tests.unit.rpc.requests import CALLER, UUID
+from tests.unit.rpc.requests import CALLER, RPCS, UUID
+
+MARKED = [name for name, rpc in RPCS.items() if "request_id" in rpc.good.DESCRIPTOR.fields_by_name]
+TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+def _mark(name: str, request: Message) -> RequestMark:
+    """As the RPC makes it of a request."""
+    copy = type(request)()
+    copy.CopyFrom(request)
+    mark = getattr(RPCS[name].decode(copy), "mark", None)
+    assert isinstance(mark, RequestMark)
+    return mark
+
+
+def _without(request: Message, field: str) -> Message:
+    copy = type(request)()
+    copy.CopyFrom(request)
+    copy.ClearField(field)
+    return copy
+
+
+def _alone(request: Message, field: str) -> bytes:
+    """What the message is on the wire with this field alone."""
+    copy = type(request)()
+    copy.CopyFrom(request)
+    for other, _ in request.ListFields():
+        if other.name != field:
+            copy.ClearField(other.name)
+    return copy.SerializeToString()
+
+
+def test_every_mutation_is_marked_but_commits_and_batches_which_have_keys_of_their_own() -> None:
+    mutations = {name.rpartition("/")[2] for name, kind in METHODS.items() if kind is MethodKind.MUTATION}
+    assert mutations - {*MARKED} == {"CommitValidated", "BatchCommitValidated", "BatchIssueCapabilities"}
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_d13_d14_another_encoding_or_another_trace_makes_the_same_request(name: str) -> None:
+    # Given a good request, and its bytes with the fields in the reverse order and one of them written twice
+    good = RPCS[name].copy()
+    parts = [_alone(good, field.name) for field, _ in reversed(good.ListFields())]
+    twice = type(good)(request_id="another").SerializeToString()
+    other = twice + b"".join(parts)
+    assert other != good.SerializeToString()
+    # When they come in another trace, then it is the same request
+    first = _mark(name, good)
+    set_traceparent(TRACEPARENT)
+    again = _mark(name, type(good).FromString(other))
+    set_traceparent("")
+    assert (again.request_id, again.digest) == (first.request_id, first.digest)
+    assert (first.trace_id, again.trace_id) == ("", TRACEPARENT.split("-")[1])
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_a12_every_field_that_may_be_left_out_is_part_of_the_request(name: str) -> None:
+    good = RPCS[name].copy()
+    digests, fields = {_mark(name, good).digest}, 0
+    for field, _ in good.ListFields():
+        try:
+            digests.add(_mark(name, _without(good, field.name)).digest)
+        except Refused:
+            continue
+        fields += 1
+    assert len(digests) == 1 + fields
 
 
 def _digest(request: pb.ValidateProposalRequest | pb.DecideProposalRequest) -> bytes:

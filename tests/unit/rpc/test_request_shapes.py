@@ -8,6 +8,7 @@ from google.protobuf import text_format
 from google.protobuf.message import Message
 
 from authority.domain.reasons import Reason
+from authority.rpc.methods import METHODS
 from authority.rpc.refused import Refused
 from tests.unit.rpc.requests import RPCS
 
@@ -174,6 +175,27 @@ ListCitations     | -content                                        | MALFORMED 
 ListCitations     | record_id: "*"                                  | MALFORMED record_id
 ListCitations     | content { memory_namespace: "" }                | MALFORMED content.memory_namespace
 ListCitations     | content { content_digest: "sha256:00" }         | MALFORMED content.content_digest
+ListCitations     | page_size: 201                                  | LIMIT_EXCEEDED page_size
+ListCitations     | page_token: "%(513)"                            | LIMIT_EXCEEDED page_token
+ListProposals     | state: 99                                       | MALFORMED state
+ListProposals     | page_size: -1                                   | MALFORMED page_size
+ListProposals     | page_size: 201                                  | LIMIT_EXCEEDED page_size
+ListCommitReceipts | page_size: 201                                 | LIMIT_EXCEEDED page_size
+ListCommitReceipts | page_token: "%(513)"                           | LIMIT_EXCEEDED page_token
+ListAuditEvents   | filter { kind: "%(257)" }                       | LIMIT_EXCEEDED filter.kind
+ListAuditEvents   | filter { actor { namespace: "" } }              | MALFORMED filter.actor.namespace
+ListAuditEvents   | filter { subject: "a\0b" }                      | MALFORMED filter.subject
+ListAuditEvents   | filter { subject: "%(514)" }                    | LIMIT_EXCEEDED filter.subject
+ListAuditEvents   | start_time { nanos: 1 }                         | MALFORMED start_time
+ListAuditEvents   | end_time { seconds: 1000 }                      | MALFORMED end_time
+ListAuditEvents   | page_size: 201                                  | LIMIT_EXCEEDED page_size
+ListAuditEvents   | page_token: "%(513)"                            | LIMIT_EXCEEDED page_token
+WatchAuditEvents  | filter { actor { id: "*" } }                    | MALFORMED filter.actor.id
+WatchAuditEvents  | filter { subject: "a\nb" }                      | MALFORMED filter.subject
+WatchAuditEvents  | cursor: "%(32769)"                              | LIMIT_EXCEEDED cursor
+WatchAuditEvents  | from_beginning: true                            | MALFORMED from_beginning
+WatchRevocations  | cursor: -1                                      | MALFORMED cursor
+WatchRevocations  | cursor: -9223372036854775808                    | MALFORMED cursor
 """
 
 
@@ -214,25 +236,37 @@ def test_a09_c15_g01_a_spoiled_field_is_refused_by_its_path(line: Line) -> None:
     assert facts["problem"]
 
 
+def test_every_rpc_whose_request_has_a_shape_is_here() -> None:
+    # A stream's items have the shape of commits, and are tried with their stream; GetKeySet asks for nothing.
+    assert {*RPCS, "StreamCommitValidated", "GetKeySet"} == {method.rpartition("/")[2] for method in METHODS}
+
+
 @pytest.mark.parametrize("name", RPCS)
 def test_a_good_request_is_decoded(name: str) -> None:
     assert RPCS[name].decode(RPCS[name].copy())
 
 
-BULKY: dict[str, tuple[str, str, object]] = {
-    "content": ("CreateProposal", "content", b"x" * (1024 * 1024 + 1)),
-    "presentation.content": ("CommitValidated", "presentation.content", b"x" * (1024 * 1024 + 1)),
-    "capability.payload": ("CommitValidated", "capability.payload", b"x" * (32 * 1024 + 1)),
-    "source_refs": ("CreateProposal", "source_refs", ["ref"] * 65),
-    "subject_refs": ("CreateProposal", "subject_refs", ["ref"] * 65),
-    "evidence_digests": ("CreateProposal", "evidence_digests", [f"sha256:{n:064x}" for n in range(65)]),
-    "presentation.evidence_digests": (
-        "CommitValidated",
-        "presentation.evidence_digests",
-        [f"sha256:{n:064x}" for n in range(65)],
-    ),
-    "costs": ("CreateProposal", "costs", 33),
+DIGESTS = [f"sha256:{n:064x}" for n in range(65)]
+BULKY: dict[str, object] = {
+    "CommitValidated presentation.content": b"x" * (1024 * 1024 + 1),
+    "CommitValidated presentation.evidence_digests": DIGESTS,
+    "CommitValidated capability.payload": b"x" * (32 * 1024 + 1),
+    "RecallRecords memory_types": [1] * 65,
+    "RecallRecords provenances": [1] * 65,
+    "RecallRecords source_refs": ["ref"] * 65,
+    "RecallRecords subject_refs": ["ref"] * 65,
+} | {
+    f"{rpc} {field}": value
+    for rpc in ("CreateProposal", "CorrectRecord")
+    for field, value in {
+        "content": b"x" * (1024 * 1024 + 1),
+        "source_refs": ["ref"] * 65,
+        "subject_refs": ["ref"] * 65,
+        "evidence_digests": DIGESTS,
+        "costs": 33,
+    }.items()
 }
+"""RPC and field · what is one more than may be there."""
 
 
 def _put(request: Message, path: str, value: object) -> None:
@@ -251,34 +285,41 @@ def _put(request: Message, path: str, value: object) -> None:
         items.extend(value)
 
 
-@pytest.mark.parametrize("path", BULKY)
-def test_d16_one_over_a_limit_is_refused_as_such(path: str) -> None:
-    name, field, value = BULKY[path]
+@pytest.mark.parametrize("place", BULKY)
+def test_d16_one_over_a_limit_is_refused_as_such(place: str) -> None:
+    name, field = place.split()
     request = RPCS[name].copy()
-    _put(request, field, value)
+    _put(request, field, BULKY[place])
 
     with pytest.raises(Refused) as refused:
         RPCS[name].decode(request)
 
     assert refused.value.refusal.reason is Reason.LIMIT_EXCEEDED
-    assert refused.value.refusal.facts["field"] == path
+    assert refused.value.refusal.facts["field"] == field
 
 
-LARGEST: dict[str, tuple[str, str, object]] = {
-    "content": ("CreateProposal", "content", b"x" * (1024 * 1024)),
-    "presentation.content": ("CommitValidated", "presentation.content", b"x" * (1024 * 1024)),
-    "capability.payload": ("CommitValidated", "capability.payload", b"x" * (32 * 1024)),
-    "source_refs": ("CreateProposal", "source_refs", ["r" * 512] * 64),
-    "evidence_digests": ("CreateProposal", "evidence_digests", [f"sha256:{n:064x}" for n in range(64)]),
-    "costs": ("CreateProposal", "costs", 32),
+LARGEST: dict[str, object] = {
+    "CommitValidated presentation.content": b"x" * (1024 * 1024),
+    "CommitValidated capability.payload": b"x" * (32 * 1024),
+    "RecallRecords memory_types": [1] * 64,
+    "RecallRecords source_refs": ["r" * 512] * 64,
+} | {
+    f"{rpc} {field}": value
+    for rpc in ("CreateProposal", "CorrectRecord")
+    for field, value in {
+        "content": b"x" * (1024 * 1024),
+        "source_refs": ["r" * 512] * 64,
+        "evidence_digests": DIGESTS[:64],
+        "costs": 32,
+    }.items()
 }
 
 
-@pytest.mark.parametrize("path", LARGEST)
-def test_d16_exactly_the_limit_is_taken(path: str) -> None:
-    name, field, value = LARGEST[path]
+@pytest.mark.parametrize("place", LARGEST)
+def test_d16_exactly_the_limit_is_taken(place: str) -> None:
+    name, field = place.split()
     request = RPCS[name].copy()
-    _put(request, field, value)
+    _put(request, field, LARGEST[place])
 
     assert RPCS[name].decode(request)
 
