@@ -5,10 +5,12 @@ In each the client goes on by itself: what has no outcome is sent again, with th
 
 import asyncio
 
+import grpc
 from grpc import aio
 
 from capability_authority.client import CommitItem, StreamedCommit
-from capability_authority.v1.capability_service_pb2 import StreamCommitValidatedRequest
+from capability_authority.v1.audit_service_pb2 import WatchAuditEventsRequest
+from capability_authority.v1.capability_service_pb2 import StreamCommitValidatedRequest, WatchRevocationsRequest
 from tests.crash.conftest import DOOMED, Site
 from tests.installation.gates import gate
 from tests.installation.installation import Tenant
@@ -140,6 +142,23 @@ async def test_f12_what_a_stream_has_read_is_answered_before_the_process_ends(
     assert (outcome.tag, outcome.outcome.WhichOneof("outcome")) == (1, "result")
     assert await doomed.ends() == 0
     assert site.storage.assert_whole().receipts == before + 1
+
+
+async def test_f12_watches_end_well_with_the_process(doomed: ServiceProcess, doomed_team: Team) -> None:
+    # Given watches of both kinds that wait for news
+    async with wire_to(doomed.address, doomed_team.tenant["admin"]) as wire:
+        watches = [
+            wire.watch("WatchAuditEvents", WatchAuditEventsRequest()),
+            wire.watch("WatchRevocations", WatchRevocationsRequest()),
+        ]
+        for watch in watches:
+            assert await watch.message()
+        # When the process is asked to end, then none is cut off by its grace, and the process ends by itself
+        doomed.terminate()
+        for watch in watches:
+            assert await watch.message() is None
+            assert await watch.call.code() is grpc.StatusCode.OK
+        assert await doomed.ends() == 0
 
 
 async def test_f12_a_stuck_stream_does_not_outlive_the_grace(
