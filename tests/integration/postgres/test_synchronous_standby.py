@@ -1,7 +1,7 @@
 """Under synchronous replication nothing is told of that a new primary might lack (case I18)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -25,11 +25,12 @@ from tests.world.stores import connected, postgres_store
 from tests.world.world import NAMESPACE, Issued, World, all_are, must
 
 
-@pytest.fixture
-async def url(tmp_path: Path) -> AsyncIterator[str]:
-    """A server of its own: what is set here holds up everybody on it."""
-    with start_postgres(tmp_path / "data", settings={"fsync": "off"}) as server:
-        await asyncio.to_thread(migrate, server.url)
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of this module's own: what is set here holds up everybody on it, autovacuum included."""
+    settings = {"fsync": "off", "autovacuum": "off"}
+    with start_postgres(tmp_path_factory.mktemp("waits-for-standby") / "data", settings=settings) as server:
+        migrate(server.url)
         yield server.url
 
 
