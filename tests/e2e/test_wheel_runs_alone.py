@@ -57,19 +57,10 @@ def test_wheel_runs_alone(wheels: Path, tmp_path: Path) -> None:
     locked = (line.split(" \\")[0] for line in (REPOSITORY / "requirements" / "runtime.txt").read_text().splitlines())
     versions = tmp_path / "versions.txt"
     versions.write_text("\n".join(line for line in locked if line and not line.startswith((" ", "#"))))
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
-    install: list[str | Path] = [
-        python,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--find-links",
-        wheels,
-        "--constraint",
-        versions,
-    ]
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+    install = [*pip, "--find-links", wheels, "--constraint", versions]
     subprocess.run([*install, "capability-authority[embedded]"], check=True)
 
     # When every module is imported away from the checkout, then none asks for a package that is not declared
