@@ -18,7 +18,7 @@ from authority.cli.running import run_to_end
 from authority.cli.tables import table
 from authority.domain.event import OutboxLag, WaitingEvent
 from authority.domain.references import HOUR, MINUTE, SECOND, TenantRef
-from authority.usecases.relay_ports import Outbox
+from authority.usecases.ports import Outbox
 
 app = typer.Typer(no_args_is_help=True, help="Show the events that are not delivered, and replay those given up.")
 

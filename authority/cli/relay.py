@@ -20,9 +20,8 @@ from authority.cli.output import Json, emit, note, say
 from authority.cli.serving import asked_to_stop
 from authority.config import Settings, load_settings
 from authority.domain.event import OutboxLag
-from authority.usecases.ports import Contention, DependencyUnavailable
+from authority.usecases.ports import Contention, DependencyUnavailable, SinkAway
 from authority.usecases.relay import Relay, Tally
-from authority.usecases.relay_ports import SinkAway
 
 _TOLD_EVERY_S: Final = 10.0
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from authority.domain.event import OutboxEvent, OutboxLag, WaitingEvent
 from authority.domain.references import Instant, TenantRef, after
 from authority.inprocess.tables import Delivery, Event, Tables
-from authority.usecases.ports import Clock
-from authority.usecases.relay_ports import Refused
+from authority.usecases.ports import Clock, Refused
 
 
 @dataclass(frozen=True, slots=True)
 class InProcessOutbox:
-    """Implements `relay_ports.Outbox`."""
+    """Implements `ports.Outbox`."""
 
     tables: Tables
     clock: Clock

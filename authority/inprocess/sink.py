@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from authority.domain.event import OutboxEvent
 from authority.domain.references import TenantRef
-from authority.usecases.relay_ports import NotTaken, SinkAway, Taken
+from authority.usecases.ports import NotTaken, SinkAway, Taken
 
 
 @dataclass(slots=True)
 class InProcessSink:
-    """Implements `relay_ports.Sink`; keeps everything, in the order in which it came."""
+    """Implements `ports.Sink`; keeps everything, in the order in which it came."""
 
     entries: list[OutboxEvent] = field(default_factory=list)
     refused_tenants: set[TenantRef] = field(default_factory=set)

@@ -9,12 +9,12 @@ from authority.domain.references import Instant, TenantRef
 from authority.postgres import rows
 from authority.postgres.connections import Database
 from authority.postgres.sql import query
-from authority.usecases.relay_ports import Refused
+from authority.usecases.ports import Refused
 
 
 @dataclass(frozen=True, slots=True)
 class PostgresOutbox:
-    """Implements `relay_ports.Outbox`. Each method is one statement, which commits by itself.
+    """Implements `ports.Outbox`. Each method is one statement, which commits by itself.
 
     What becomes of one whose answer is lost needs no asking: a claim that nobody knows of ends with its lease, and an
     event whose mark is lost is delivered again under its id.

@@ -12,7 +12,7 @@ from authority.domain.event import OutboxEvent
 from authority.domain.references import TenantRef
 from authority.redis.health import reason_of
 from authority.redis.round_trips import Argument, RoundTrips
-from authority.usecases.relay_ports import NotTaken, SinkAway, Taken
+from authority.usecases.ports import NotTaken, SinkAway, Taken
 
 TENANT: Final = "{tenant}"
 """In the name of the stream it stands for the tenant, so that each has a stream of its own."""
@@ -39,7 +39,7 @@ class StreamSettings:
 
 
 class RedisStreamSink:
-    """Implements `relay_ports.Sink`: each event is an entry with the fields id, type, subject, sequence, tenant, data.
+    """Implements `ports.Sink`: each event is an entry with the fields id, type, subject, sequence, tenant, data.
 
     `data` is the CloudEvent in JSON, the other fields repeat of it what consumers choose by. An entry counts as taken
     when Redis answered with its position (case H04); whether it is kept through a failover of Redis is Redis' matter.

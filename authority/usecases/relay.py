@@ -19,8 +19,17 @@ from authority.domain.references import DAY, MINUTE, SECOND, Instant, after
 from authority.telemetry import spans
 from authority.telemetry.names import DELIVERY, EVENT, EVENT_TYPE, PUBLISH, RECORD
 from authority.telemetry.spans import OpenSpan
-from authority.usecases.ports import Contention, DependencyUnavailable, Identifiers
-from authority.usecases.relay_ports import NotTaken, Outbox, Refused, Sink, SinkAway, Taken
+from authority.usecases.ports import (
+    Contention,
+    DependencyUnavailable,
+    Identifiers,
+    NotTaken,
+    Outbox,
+    Refused,
+    Sink,
+    SinkAway,
+    Taken,
+)
 
 _log = structlog.get_logger(__name__)
 

@@ -1,4 +1,4 @@
--- What one commit reads and writes (authority/postgres/functions/4_commit.sql), as the ordinary statements of a service
+-- What one commit reads and writes (authority/postgres/functions/06_commit.sql), as the ordinary statements of a service
 -- without that function: one transaction, READ COMMITTED, each statement prepared. It judges nothing of what it reads.
 -- Run by pgbench as superuser: row security, which the function is under, costs it nothing.
 \set i :i + 1

@@ -12,7 +12,7 @@ from authority.domain.event import OutboxEvent, OutboxLag
 from authority.domain.references import HOUR, MINUTE, SECOND
 from authority.inprocess.outbox import InProcessOutbox
 from authority.postgres.connections import Database, Power
-from authority.usecases.relay_ports import Outbox, Refused
+from authority.usecases.ports import Outbox, Refused
 from tests.world.stores import connected
 from tests.world.world import World, must
 

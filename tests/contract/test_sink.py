@@ -19,7 +19,7 @@ from authority.inprocess.sink import InProcessSink
 from authority.redis.connection import connect
 from authority.redis.stream_consumer import StreamConsumer
 from authority.redis.stream_sink import RedisStreamSink, StreamSettings
-from authority.usecases.relay_ports import NotTaken, Sink, SinkAway, Taken
+from authority.usecases.ports import NotTaken, Sink, SinkAway, Taken
 from tests.redis_room import Forwarder, operator_at
 
 ONE, OTHER = TenantRef("test", "one"), TenantRef("test", "other")

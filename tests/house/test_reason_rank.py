@@ -9,7 +9,7 @@ from authority.domain.reasons import Reason
 def ranked() -> list[str]:
     """The reasons in the array of the function `reason_rank`."""
     functions = resources.files("authority.postgres").joinpath("functions")
-    text = functions.joinpath("2_reason_rank.sql").read_text("utf-8")
+    text = functions.joinpath("04_reason_rank.sql").read_text("utf-8")
     array = re.search(r"array\[(.*?)\]", text, re.DOTALL)
     assert array
     return re.findall(r"'(\w+)'", array[1])
@@ -31,7 +31,7 @@ def test_reason_rank_knows_every_reason_below_settled_that_a_plan_can_meet() -> 
 def test_the_commit_function_answers_with_ranked_reasons_alone() -> None:
     # given the reasons that the function itself names
     functions = resources.files("authority.postgres").joinpath("functions")
-    text = re.sub(r"--.*", "", functions.joinpath("4_commit.sql").read_text("utf-8"))
+    text = re.sub(r"--.*", "", functions.joinpath("06_commit.sql").read_text("utf-8"))
     named = set(re.findall(r"'([A-Z][A-Z_]+)'", text))
     assert named <= set(ranked()) | {"UTC"}, "an unranked reason would answer last, by chance"
     assert "KEY_REVOKED" in named

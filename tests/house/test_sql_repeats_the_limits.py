@@ -11,7 +11,7 @@ def sql(name: str) -> str:
 
 
 def test_the_commit_function_has_the_skew_of_the_domain() -> None:
-    found = re.findall(r"not_before_time - interval '(\d+) s'", sql("functions/4_commit.sql"))
+    found = re.findall(r"not_before_time - interval '(\d+) s'", sql("functions/06_commit.sql"))
 
     assert found == [str(limits.NOT_BEFORE_SKEW_MS // 1_000)]
 

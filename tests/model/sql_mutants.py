@@ -13,7 +13,7 @@ class SqlMutant:
     right: str
     wrong: str
     rules: frozenset[str]
-    file: str = "4_commit.sql"
+    file: str = "06_commit.sql"
 
 
 SQL_MUTANTS: dict[str, SqlMutant] = {
@@ -41,13 +41,13 @@ SQL_MUTANTS: dict[str, SqlMutant] = {
         "when s.record_id is not null and exists (", "when false and exists (", frozenset({"make_corrections"})
     ),
     "what was superseded is read on": SqlMutant(
-        "and r.superseded_by is null", "", frozenset({"make_corrections"}), "9_visible_records.sql"
+        "and r.superseded_by is null", "", frozenset({"make_corrections"}), "12_visible_records.sql"
     ),
     "a retry undoes a revocation": SqlMutant(
         "where request.digest is not null and o.tenant = a.tenant and o.state = 'revoked'",
         "where false and o.tenant = a.tenant and o.state = 'revoked'",
         frozenset({"exchange"}),
-        "8_issue.sql",
+        "10_issue.sql",
     ),
 }
 """What is wrong, by its name."""

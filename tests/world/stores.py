@@ -57,6 +57,7 @@ from authority.usecases.ports import (
     Committer,
     Decisions,
     Histories,
+    Outbox,
     Proposals,
     Recall,
     Receipts,
@@ -70,7 +71,6 @@ from authority.usecases.ports import (
     StreamNonces,
     Validations,
 )
-from authority.usecases.relay_ports import Outbox
 
 SOURCE = "authority.test"
 """Names the authority under test, as issuer and in its events."""

@@ -1,5 +1,5 @@
 -- name: record_by_id
--- A record that the reader may see. What that is, says functions/9_visible_records.sql.
+-- A record that the reader may see. What that is, says functions/12_visible_records.sql.
 select r.tenant, r.record_id, r.receipt_id, r.memory_namespace, r.memory_type, r.provenance, r.content,
   r.content_digest, r.media_type, r.proposer, r.proposal_id, r.revision, r.source_refs, r.subject_refs,
   r.evidence_digests, r.visibility, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,

@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from authority.usecases.relay_ports import Refused
+from authority.usecases.ports import Refused
 from tests.world.world import World
 
 

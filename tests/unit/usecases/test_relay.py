@@ -14,9 +14,8 @@ from authority.domain.references import DAY, MINUTE, Instant, TenantRef
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.sink import InProcessSink
 from authority.inprocess.tables import Event, Tables
-from authority.usecases.ports import DependencyUnavailable
+from authority.usecases.ports import DependencyUnavailable, NotTaken, SinkAway, Taken
 from authority.usecases.relay import Relay, RelaySettings
-from authority.usecases.relay_ports import NotTaken, SinkAway, Taken
 from tests.redis_room import eventually
 from tests.world.clock import NumberedIds, SetClock
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from authority.domain.event import OutboxEvent, OutboxLag, WaitingEvent
 from authority.domain.references import Instant, TenantRef
-from authority.usecases.ports import DependencyUnavailable
+from authority.usecases.ports.faults import DependencyUnavailable
 
 
 class SinkAway(DependencyUnavailable):

@@ -1,0 +1,78 @@
+"""What the use cases need of the world. Each port has one contract suite, run on every adapter."""
+
+from authority.usecases.ports.audit import AuditLog, AuditNews, FeedNews, RefusalCounts, RevocationFeed
+from authority.usecases.ports.capabilities import (
+    Capabilities,
+    CapabilityFate,
+    IssuedCapability,
+    Offer,
+    Revocations,
+    RevokedCapability,
+)
+from authority.usecases.ports.commits import Committer, DatabaseGeneration, Leases, Receipts, Sighting
+from authority.usecases.ports.delivery import NotTaken, Outbox, Refused, Sink, SinkAway, Taken
+from authority.usecases.ports.faults import Contention, DependencyUnavailable, NoSigningKey, Overloaded
+from authority.usecases.ports.identity import Nonces, Registry, StreamNonces
+from authority.usecases.ports.memory import Citations, Histories, Recall, RecordRevocations, Records, RevokedRecord
+from authority.usecases.ports.policy import Decide, Decisions, PolicyEngine
+from authority.usecases.ports.proposals import Approvals, Proposals, RecordedApproval, RecordedValidation, Validations
+from authority.usecases.ports.requests import RequestMark
+from authority.usecases.ports.statements import KeySet, OpenedInvocation, Signer, Statements
+from authority.usecases.ports.surroundings import Clock, Identifiers
+from authority.usecases.ports.tokens import Cursors, PageTokens, RevisionTokens
+
+__all__ = [
+    "Approvals",
+    "AuditLog",
+    "AuditNews",
+    "Capabilities",
+    "CapabilityFate",
+    "Citations",
+    "Clock",
+    "Committer",
+    "Contention",
+    "Cursors",
+    "DatabaseGeneration",
+    "Decide",
+    "Decisions",
+    "DependencyUnavailable",
+    "FeedNews",
+    "Histories",
+    "Identifiers",
+    "IssuedCapability",
+    "KeySet",
+    "Leases",
+    "NoSigningKey",
+    "Nonces",
+    "NotTaken",
+    "Offer",
+    "OpenedInvocation",
+    "Outbox",
+    "Overloaded",
+    "PageTokens",
+    "PolicyEngine",
+    "Proposals",
+    "Recall",
+    "Receipts",
+    "RecordRevocations",
+    "RecordedApproval",
+    "RecordedValidation",
+    "Records",
+    "RefusalCounts",
+    "Refused",
+    "Registry",
+    "RequestMark",
+    "RevisionTokens",
+    "RevocationFeed",
+    "Revocations",
+    "RevokedCapability",
+    "RevokedRecord",
+    "Sighting",
+    "Signer",
+    "Sink",
+    "SinkAway",
+    "Statements",
+    "StreamNonces",
+    "Taken",
+    "Validations",
+]

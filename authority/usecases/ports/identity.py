@@ -1,0 +1,35 @@
+"""Who calls, and that a proof is used once."""
+
+from typing import Protocol
+
+from authority.domain.identity import Principal, RegisteredKey
+from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+
+
+class Registry(Protocol):
+    """Registered principals and keys, read live."""
+
+    async def active_key(self, tenant: TenantRef, principal: PrincipalRef, key_id: str) -> RegisteredKey | None:
+        """The key when it, and its principal, are active; else None. Read after it was asked, never remembered."""
+        ...
+
+    async def principal(self, tenant: TenantRef, principal: PrincipalRef) -> Principal | None:
+        """The principal when it is active; else None."""
+        ...
+
+
+class Nonces(Protocol):
+    """Remembers the proofs of reads for as long as they are fresh."""
+
+    async def use(self, key_id: str, nonce: bytes) -> Refusal | None:
+        """None for the first use; PROOF_REPLAYED for another; DEPENDENCY_UNAVAILABLE when that cannot be known."""
+        ...
+
+
+class StreamNonces(Protocol):
+    """Remembers the proofs that opened streams, durably: whatever becomes of Redis, each opens one (case I04)."""
+
+    async def use(self, tenant: TenantRef, key_id: str, nonce: bytes) -> Refusal | None:
+        """None for the first use; PROOF_REPLAYED for another, for as long as the proof can be fresh anywhere."""
+        ...

@@ -1,0 +1,107 @@
+"""Proposals, what validators said of them, and what persons decided."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from authority.domain.decision import Approval
+from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.record import MemoryNamespace
+from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal
+from authority.domain.statement import Statement
+from authority.domain.validation import SignedValidation
+from authority.usecases.ports.requests import RequestMark
+
+
+class Proposals(Protocol):
+    """Keeps proposals. A mark seen before with the same digest is answered with what it made then."""
+
+    async def namespace(self, tenant: TenantRef, name: str) -> MemoryNamespace | None:
+        """The memory namespace, when an operator made it."""
+        ...
+
+    async def get(self, tenant: TenantRef, proposal_id: str, revision: int) -> StoredProposal | None:
+        """The revision, the newest for 0."""
+        ...
+
+    async def create(self, mark: RequestMark, proposal: StoredProposal) -> StoredProposal | Refusal:
+        """Keeps the revision when it follows the head's current one.
+
+        Refusals: IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION when the head moved meanwhile.
+        """
+        ...
+
+    async def made_by(self, mark: RequestMark) -> StoredProposal | Refusal | None:
+        """What this request kept when it came before, else None; IDEMPOTENCY_CONFLICT when its id was another's."""
+        ...
+
+    async def newest_validation(self, tenant: TenantRef, proposal_id: str, revision: int) -> Statement | None:
+        """The newest validation receipt of the revision."""
+        ...
+
+    async def page(
+        self,
+        tenant: TenantRef,
+        *,
+        memory_namespace: str,
+        state: ProposalState | None,
+        proposer: PrincipalRef | None,
+        after: str,
+        size: int,
+    ) -> Sequence[StoredProposal]:
+        """Newest revisions in the order of their ids after `after`, content left out; `proposer` None is everyone's."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedValidation:
+    """A validation as it was kept, and the state that it left the revision in."""
+
+    signed: SignedValidation
+    state: ProposalState
+
+
+class Validations(Protocol):
+    """Keeps what validators said."""
+
+    async def duplicate_of(
+        self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, corrects: str = ""
+    ) -> str | None:
+        """The living record of the memory namespace that holds exactly this content already.
+
+        The one that is to be corrected, when given, is none: a correction may say the same of another time.
+        """
+        ...
+
+    async def keep(
+        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
+    ) -> RecordedValidation | Refusal:
+        """Keeps the receipt and moves the revision on.
+
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_VALIDATED when a newer revision superseded it, ALREADY_COMMITTED.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedApproval:
+    """A decision as it was kept, and the state that it left the revision in."""
+
+    reference: str
+    state: ProposalState
+
+
+class Approvals(Protocol):
+    """Keeps what persons decided."""
+
+    async def decide(
+        self, mark: RequestMark, approval: Approval, state: ProposalState, refusal: Refusal | None = None
+    ) -> RecordedApproval | Refusal:
+        """Keeps the decision on the newest validation of the revision, whatever digest `approval` names for it.
+
+        A decision against is a withdrawal: it excludes commits and is seen by every one that follows. A `refusal`
+        of the caller's own answers when the request was not answered before.
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, NOT_VALIDATED, ALREADY_COMMITTED.
+        """
+        ...
