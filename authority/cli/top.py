@@ -14,7 +14,7 @@ from rich.text import Text
 from authority.cli.arguments import AsJson
 from authority.cli.endpoint import DEFAULT_DATA, find_endpoint, is_served
 from authority.cli.failures import Refused
-from authority.cli.output import console_for_answers, emit, say
+from authority.cli.output import console_for_answers, emit, printable, say
 from authority.cli.top_figures import COUNTED, Counted, Figures, figures
 from authority.telemetry.reading import NothingRead, read
 
@@ -103,7 +103,11 @@ def _show(url: str, seen: Figures, *, as_json: bool) -> None:
 
 
 def lines(url: str, seen: Figures) -> Iterator[str]:
-    """The screen."""
+    """The screen, on which nothing that was read steers the terminal."""
+    return map(printable, _lines(url, seen))
+
+
+def _lines(url: str, seen: Figures) -> Iterator[str]:
     by = f", {seen.workers} workers" if seen.workers > 1 else ""
     yield f"capability-authority {', '.join(seen.versions)} at {url}{by}"
     yield ""

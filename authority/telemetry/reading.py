@@ -1,17 +1,21 @@
 """Reads metrics as they are shown to Prometheus: what a process of the authority, or its parent, says of itself."""
 
 import re
+import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from typing import Final
 
 from authority.telemetry.names import BUILD, Metric
 
 _URL: Final = re.compile(r"https?://[^\s/]+(/\S*)?")
 _SUFFIXES: Final = ("_bucket", "_sum", "_count")
+_MOST_BYTES: Final = 16 * 1024 * 1024
+_MOST: Final = 2.0**63
+"""No number of an authority is as large."""
 
 
 class NothingRead(Exception):
@@ -60,16 +64,28 @@ class Shown:
 
 
 def read(url: str, within_s: float) -> Shown:
-    """What is shown at the URL now. Raises NothingRead."""
+    """What is shown at the URL now, if it is shown in so many seconds and at most 16 MiB. Raises NothingRead."""
     if not _URL.fullmatch(url):
         raise NothingRead(f"{url!r} is no http:// or https:// URL")
     try:
         with urllib.request.urlopen(url, timeout=within_s) as answer:  # noqa: S310 - its scheme was looked at
-            return _shown(url, answer.read().decode("utf-8"))
+            return _shown(url, _all_of(answer, time.monotonic() + within_s).decode("utf-8"))
     except OSError as error:
         raise NothingRead(f"{url} does not answer ({_words(error)})") from error
     except (HTTPException, ValueError) as error:
         raise NothingRead(f"{url} does not show metrics ({type(error).__name__})") from error
+
+
+def _all_of(answer: HTTPResponse, ends: float) -> bytes:
+    """What is answered until then. Raises OSError for more, or later: whoever is asked may be anybody."""
+    data = bytearray()
+    while part := answer.read1(_MOST_BYTES):
+        data += part
+        if len(data) > _MOST_BYTES:
+            raise OSError(f"more than {_MOST_BYTES:,} bytes")
+        if time.monotonic() > ends:
+            raise TimeoutError("timed out")
+    return bytes(data)
 
 
 def _shown(url: str, text: str) -> Shown:
@@ -78,6 +94,8 @@ def _shown(url: str, text: str) -> Shown:
     samples: dict[str, list[tuple[Mapping[str, str], float]]] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
+            if not abs(sample.value) < _MOST:
+                raise ValueError(sample.value)
             samples.setdefault(sample.name, []).append((sample.labels, sample.value))
     if BUILD.in_prometheus not in samples:
         raise NothingRead(f"{url} shows metrics, and not those of an authority")

@@ -108,6 +108,15 @@ def test_the_screen_says_what_is_wrong(url: str) -> None:
     assert "our clock is 250 ms behind its" in shown
 
 
+def test_nothing_that_is_read_steers_the_terminal(url: str) -> None:
+    metrics.count(REFUSALS, "GetKeySet", "\x1b[2J\u202e")
+
+    shown = list(lines(url, figures(NOTHING, look(url), 1.0)))
+
+    assert r"\x1b[2J\u202e 1" in shown[-1]
+    assert all(line.isprintable() for line in shown)
+
+
 @pytest.mark.parametrize(
     ("buckets", "part", "expected"),
     [

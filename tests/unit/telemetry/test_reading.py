@@ -1,6 +1,9 @@
 """Metrics as Prometheus is shown them, read back."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from prometheus_client import CollectorRegistry
@@ -78,3 +81,42 @@ def test_what_shows_no_metrics_of_an_authority_is_refused() -> None:
 def test_only_http_is_read(url: str) -> None:
     with pytest.raises(NothingRead, match="is no http:// or https:// URL"):
         read(url, 5)
+
+
+@contextmanager
+def _answering(body: bytes, *, without_end: bool = False) -> Iterator[str]:
+    """A server of anything."""
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                self.wfile.write(body)
+                while without_end:
+                    self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize("number", ["NaN", "+Inf", "1e300"])
+def test_a_number_that_nothing_counts_is_refused(number: str) -> None:
+    with _answering(f"{BUILD.in_prometheus} {number}\n".encode()) as other, pytest.raises(NothingRead, match="ValueEr"):
+        read(other, 5)
+
+
+def test_an_answer_without_end_is_given_up() -> None:
+    with (
+        _answering(b"# on and on\n" * 10_000, without_end=True) as other,
+        pytest.raises(NothingRead, match="more than"),
+    ):
+        read(other, 60)
