@@ -46,26 +46,32 @@ app = typer.Typer(
     help="Decides whether learned memory may be written, exactly once, and proves it afterwards.\n\n"
     "`authority demo` shows all of it in under a minute; `authority serve` keeps one running to try.",
 )
-app.command("serve")(serve.serve)
-app.command("demo")(demo.demo)
-app.command("migrate")(migrate.migrate)
-app.add_typer(tenants.app, name="tenants")
-app.add_typer(principals.app, name="principals")
-app.add_typer(namespaces.app, name="namespaces")
-app.add_typer(policies.app, name="policies")
-app.add_typer(keys.app, name="keys")
-app.command("call")(call.call)
-app.command("inspect")(inspect.inspect)
-app.command("why")(why.why)
-app.command("relay")(relay.relay)
-app.add_typer(outbox.app, name="outbox")
-app.add_typer(audit.app, name="audit")
-app.command("config")(config.config)
-app.command("explain")(explain.explain)
-app.command("tamper")(tamper.tamper)
-app.command("top")(top.top)
-app.command("doctor")(doctor.doctor)
-app.command("health")(health.health)
+_RUNNING, _LOOKING, _CALLING, _OPERATING = (
+    "Run it",
+    "See that it is well",
+    "Ask it, and see it refuse",
+    "Operate it",
+)
+app.command("serve", rich_help_panel=_RUNNING)(serve.serve)
+app.command("demo", rich_help_panel=_RUNNING)(demo.demo)
+app.command("relay", rich_help_panel=_RUNNING)(relay.relay)
+app.command("migrate", rich_help_panel=_RUNNING)(migrate.migrate)
+app.command("config", rich_help_panel=_LOOKING)(config.config)
+app.command("doctor", rich_help_panel=_LOOKING)(doctor.doctor)
+app.command("health", rich_help_panel=_LOOKING)(health.health)
+app.command("top", rich_help_panel=_LOOKING)(top.top)
+app.command("call", rich_help_panel=_CALLING)(call.call)
+app.command("why", rich_help_panel=_CALLING)(why.why)
+app.command("explain", rich_help_panel=_CALLING)(explain.explain)
+app.command("inspect", rich_help_panel=_CALLING)(inspect.inspect)
+app.command("tamper", rich_help_panel=_CALLING)(tamper.tamper)
+app.add_typer(tenants.app, name="tenants", rich_help_panel=_OPERATING)
+app.add_typer(principals.app, name="principals", rich_help_panel=_OPERATING)
+app.add_typer(namespaces.app, name="namespaces", rich_help_panel=_OPERATING)
+app.add_typer(policies.app, name="policies", rich_help_panel=_OPERATING)
+app.add_typer(keys.app, name="keys", rich_help_panel=_OPERATING)
+app.add_typer(outbox.app, name="outbox", rich_help_panel=_OPERATING)
+app.add_typer(audit.app, name="audit", rich_help_panel=_OPERATING)
 
 
 say_in_words(app)

@@ -1,6 +1,7 @@
 """`authority audit …`: who changed what in a tenant, as it happens too, and how often callers were refused."""
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -104,7 +105,9 @@ def watch(  # noqa: PLR0913 - each condition is an option
         note(f"watching {tenant}; Ctrl-C ends it")
         await watching.run(operator, start)
 
-    operate(data, act)
+    # That is how it is ended.
+    with contextlib.suppress(KeyboardInterrupt):
+        operate(data, act)
 
 
 @app.command()

@@ -21,7 +21,7 @@ def health(
     address: Annotated[
         str | None,
         typer.Argument(
-            parser=parse_target, metavar="[HOST:PORT]", help="Where; AUTHORITY_LISTEN or ./.authority if left out."
+            parser=parse_target, metavar="HOST:PORT", help="Where; AUTHORITY_LISTEN or ./.authority if left out."
         ),
     ] = None,
     *,

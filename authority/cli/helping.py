@@ -1,5 +1,6 @@
 """Help in words: what an option takes is named as a person would, not by the type that holds it."""
 
+from functools import partial
 from inspect import cleandoc
 from typing import Any, TypeAlias
 
@@ -47,6 +48,7 @@ def _in_words(parameter: object) -> object:
     if isinstance(parameter, TyperArgument):
         # Its name stands beside it already.
         parameter.display_type_rich = _nothing  # type: ignore[method-assign] # each has its own
+        parameter.get_usage_pieces = partial(_usage_of, parameter)  # type: ignore[method-assign] # likewise
     elif isinstance(parameter, TyperOption) and parameter.metavar is None:
         parameter.metavar, choices = _value_of(parameter)
         if choices:
@@ -62,6 +64,12 @@ def _value_of(option: TyperOption) -> tuple[str, list[str]]:
     if kind.is_choice:
         return str(option.name).upper(), [str(getattr(choice, "value", choice)) for choice in kind.choices or ()]
     return "N", []
+
+
+def _usage_of(argument: TyperArgument, ctx: object) -> list[str]:  # noqa: ARG001 - typer calls it so
+    """The argument as manuals write it: `RECORD`, or `[EVENT]` when it may be left out, or `NAME...` for several."""
+    name = f"{argument.display_name_raw}{'' if argument.nargs == 1 else '...'}"
+    return [name if argument.required else f"[{name}]"]
 
 
 def _nothing(ctx: object) -> None:

@@ -86,7 +86,7 @@ def status(*, data: DataFolder = None, as_json: AsJson = False) -> None:
 @app.command()
 def replay(
     event: Annotated[
-        str | None, typer.Argument(parser=_event_id, metavar="[EVENT]", help="The id of the parked event.")
+        str | None, typer.Argument(parser=_event_id, metavar="EVENT", help="The id of the parked event.")
     ] = None,
     *,
     all_parked: Annotated[bool, typer.Option("--all-parked", help="All that are parked.")] = False,
@@ -107,7 +107,13 @@ def replay(
     if as_json:
         emit({"replayed": replayed})
     else:
-        say(f"{len(replayed)} {'event is' if len(replayed) == 1 else 'events are'} pending again")
+        say(_pending_again(len(replayed)))
+
+
+def _pending_again(number: int) -> str:
+    if not number:
+        return "no event is parked"
+    return f"{number} {'event is' if number == 1 else 'events are'} pending again"
 
 
 def _on_outbox(data: Path | None, act: Callable[[Outbox], Awaitable[Answer]]) -> Answer:

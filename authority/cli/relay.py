@@ -13,12 +13,12 @@ import uvloop
 from authority.bootstrap.faults import naming
 from authority.bootstrap.relay import open_relay
 from authority.bootstrap.sight import seen
-from authority.cli.endpoint import find_endpoint
+from authority.cli.endpoint import DEFAULT_DATA, find_endpoint
 from authority.cli.failures import REFUSED, Refused
 from authority.cli.logs import log_as
 from authority.cli.output import Json, emit, note, say
 from authority.cli.serving import asked_to_stop
-from authority.config import Settings, load_settings
+from authority.config import Settings, load_settings, names_a_database
 from authority.domain.event import OutboxLag
 from authority.usecases.ports import Contention, DependencyUnavailable, SinkAway
 from authority.usecases.relay import Relay, Tally
@@ -33,7 +33,11 @@ def relay(
     ] = False,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Data folder of a running embedded authority, which has a relay of its own."),
+        typer.Option(
+            metavar="DIR",
+            help="Data folder of a running embedded authority. Without it, and without AUTHORITY_DATABASE_URL,"
+            " ./.authority is tried.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="At the end say what was done in one line of JSON.")] = False,
 ) -> int:
@@ -58,6 +62,9 @@ def relay(
 
 
 def _settings(data: Path | None) -> Settings:
+    """Of the authority that is served from `data`, else the environment's, else of the one in ./.authority."""
+    if data is None and not names_a_database() and DEFAULT_DATA.is_dir():
+        data = DEFAULT_DATA
     if data is None:
         return load_settings()
     endpoint = find_endpoint(data)

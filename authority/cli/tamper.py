@@ -53,7 +53,7 @@ def tamper(
     statement: Annotated[
         str,
         typer.Argument(
-            metavar="[FILE|-|BASE64]", help="A commit capability, as IssueCapability answered it; a fresh one if none."
+            metavar="FILE|-|BASE64", help="A commit capability, as IssueCapability answered it; a fresh one if none."
         ),
     ] = "",
     *,

@@ -32,7 +32,7 @@ def parse_tenant_name(text: str) -> str:
 
 @app.command()
 def add(
-    names: Annotated[list[str], typer.Argument(parser=parse_tenant_name, metavar="NAME...", help="One or several.")],
+    names: Annotated[list[str], typer.Argument(parser=parse_tenant_name, metavar="NAME", help="One or several.")],
     *,
     namespace: Annotated[
         list[str] | None,

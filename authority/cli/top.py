@@ -23,11 +23,21 @@ _FEWEST: Final = 6
 """Reasons that are shown at most."""
 
 
+def _parse_url(text: str) -> str:
+    if not text.startswith(("http://", "https://")):
+        raise typer.BadParameter(f"{text!r} is no http:// or https:// URL: write http://HOST:PORT/metrics")
+    return text
+
+
 def top(
     *,
     metrics: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Where metrics are shown; that of the embedded authority when left out."),
+        typer.Option(
+            parser=_parse_url,
+            metavar="URL",
+            help="Where metrics are shown; that of the embedded authority when left out.",
+        ),
     ] = None,
     data: Annotated[
         Path | None,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from rich.columns import Columns
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
@@ -45,8 +46,10 @@ def _panel(story: Story, console: Console) -> Panel:
             text = Text(printable(value), style="bold" if is_said else "")
             grid.add_row(chapter.title if number == 0 else "", Text(printable(label)), text)
         grid.add_row()
-    for number, (label, text) in enumerate(_proof(story.export)):
-        grid.add_row("PROOF" if number == 0 else "", Text(label), text)
+    # Where they do not fit in one line, a mark stays beside its part.
+    grid.add_row("PROOF", "", Columns(_marks(story.export), padding=(0, 2)))
+    for label, text in _remarks(story.export):
+        grid.add_row("", Text(label), text)
     is_proved = not story.export.broken
     return Panel(
         grid,
@@ -62,7 +65,8 @@ def _panel(story: Story, console: Console) -> Panel:
 
 def _lines(story: Story) -> None:
     say(_heading(story.export).plain)
-    proof = [(label, text.plain) for label, text in _proof(story.export)]
+    marks = Text("  ").join(_marks(story.export))
+    proof = [(label, text.plain) for label, text in (("", marks), *_remarks(story.export))]
     for chapter in [*story.chapters, Chapter("PROOF", proof)]:
         say()
         for number, (label, value) in enumerate(chapter.rows):
@@ -72,10 +76,13 @@ def _lines(story: Story) -> None:
     say(verdict(story.export))
 
 
-def _proof(export: RecordExport) -> Iterator[tuple[str, Text]]:
-    """Every part in one line, and a line more for each that does not simply hold."""
-    marked = (Text.assemble((_MARKS[it.verdict][0], _MARKS[it.verdict][1]), f" {it.part}") for it in export.checks)
-    yield "", Text("  ").join(marked)
+def _marks(export: RecordExport) -> list[Text]:
+    """Every part with its mark."""
+    return [Text.assemble((_MARKS[it.verdict][0], _MARKS[it.verdict][1]), f" {it.part}") for it in export.checks]
+
+
+def _remarks(export: RecordExport) -> Iterator[tuple[str, Text]]:
+    """A line for each part that does not simply hold."""
     for check in export.checks:
         if check.verdict is not CheckVerdict.HOLDS:
             mark, style = _MARKS[check.verdict]

@@ -1,10 +1,11 @@
 """`authority audit`, as docs/operating.md shows it: the log, the watch, and the counts of refusals."""
 
 import json
+import signal
 import time
 from pathlib import Path
 
-from tests.e2e.commands import WITHIN_S, authority
+from tests.e2e.commands import AUTHORITY, WITHIN_S, authority, started
 from tests.e2e.operator.operating import TENANT, Run, called, proposed, told
 from tests.installation.documented import examples
 
@@ -44,6 +45,18 @@ def test_a_watch_tells_each_event_on_a_line(run: Run, data: Path, tmp_path: Path
     watched = authority(*command, "--data", str(data), cwd=tmp_path)
     assert watched.returncode == 0, watched.stderr
     assert [json.loads(line) for line in watched.stdout.splitlines()] == listed
+
+
+def test_ctrl_c_is_how_a_watch_ends(data: Path, tmp_path: Path) -> None:
+    # Given a watch of what is yet to happen
+    with started([AUTHORITY, "audit", "watch", "--tenant", TENANT, "--data", str(data)], tmp_path, {}) as watch:
+        assert watch.stderr is not None
+        assert watch.stderr.readline() == f"watching {TENANT}; Ctrl-C ends it\n"
+
+        # When it is ended, then nothing is said to have gone wrong
+        watch.send_signal(signal.SIGINT)
+        _, errors = watch.communicate(timeout=WITHIN_S)
+        assert (watch.returncode, errors) == (0, "")
 
 
 def test_what_is_wrong_is_told(run: Run) -> None:

@@ -112,6 +112,21 @@ def test_the_help_of_a_choice_names_the_choices(capsys: pytest.CaptureFixture[st
         assert last in " ".join(ran(capsys, *command, "--help").out.replace("│", " ").split())
 
 
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [
+        ("why", "[OPTIONS] RECORD"),
+        ("outbox replay", "[OPTIONS] [EVENT]"),
+        ("tamper", "[OPTIONS] [FILE|-|BASE64]"),
+        ("tenants add", "[OPTIONS] NAME..."),
+    ],
+)
+def test_the_usage_shows_what_may_be_left_out(capsys: pytest.CaptureFixture[str], command: str, usage: str) -> None:
+    lines = [line.strip() for line in ran(capsys, *command.split(), "--help").out.splitlines()]
+
+    assert f"Usage: authority {command} {usage}" in lines
+
+
 def test_without_a_command_it_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
     result = ran(capsys)
 

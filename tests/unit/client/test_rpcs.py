@@ -71,9 +71,10 @@ def test_another_name_is_refused(name: str) -> None:
         rpc_named(name)
 
 
-def test_a_near_miss_names_what_was_meant() -> None:
-    with pytest.raises(UnknownRpc, match="CommitValidated"):
-        rpc_named("ComitValidated")
+@pytest.mark.parametrize("name", ["ComitValidated", "commitvalidated", "CapabilityService/commit_validated"])
+def test_a_near_miss_names_what_was_meant(name: str) -> None:
+    with pytest.raises(UnknownRpc, match=r"; did you mean CommitValidated\?$"):
+        rpc_named(name)
 
 
 def test_a_message_that_is_no_request_has_no_rpc() -> None:

@@ -84,8 +84,10 @@ def rpc_named(name: str) -> Rpc:
     rpc = RPCS.get(short)
     if rpc is not None and f"/{rpc.path}".replace(".", "/").endswith("/" + name.replace(".", "/").lstrip("/")):
         return rpc
-    close = get_close_matches(short, RPCS, n=3) or sorted(RPCS)
-    raise UnknownRpc(f"no RPC is named {name!r}; there are: {', '.join(close)}")
+    by_small = {known.lower(): known for known in RPCS}
+    near = [by_small[small] for small in get_close_matches(short.lower(), by_small, n=1)]
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(sorted(RPCS))}"
+    raise UnknownRpc(f"no RPC is named {name!r}; {hint}")
 
 
 def rpc_of(request_class: type[Message]) -> Rpc:
