@@ -148,7 +148,12 @@ def sentence(detail: Mapping[str, Any], fields: Fields, where: Given) -> str:
 def _keys(file: str, fields: Fields) -> Iterable[str]:
     try:
         with Path(file).open("rb") as opened:
-            keys = tomllib.load(opened)
+            data = opened.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise SettingsError(f"{CONFIG_FILE} names {file}, which has more than {_MOST_BYTES:,} bytes: correct it")
+        keys = tomllib.loads(data.decode())
+    except RecursionError:
+        raise SettingsError(f"{CONFIG_FILE} names {file}, which is no TOML: it is too deep") from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{CONFIG_FILE} names {file}, which is no TOML: {error}") from None
     except UnicodeDecodeError:

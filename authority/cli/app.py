@@ -33,7 +33,7 @@ from authority.cli import (
 from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
 from authority.cli.failures import explain as explain_failure
 from authority.cli.helping import say_in_words
-from authority.cli.output import note, say
+from authority.cli.output import note, printable, say
 
 _PROGRAM = "authority"
 _DISTRIBUTION = "capability-authority"
@@ -108,6 +108,7 @@ def run(arguments: Sequence[str]) -> int:
         if os.environ.get("AUTHORITY_LOG_LEVEL") == "debug":
             note(trace_of(error))
         if sentence:
-            note(f"{_PROGRAM}: {sentence}")
+            # It may quote anything: what was given, a file, what a server answered.
+            note("\n".join(map(printable, f"{_PROGRAM}: {sentence}".split("\n"))))
         return code
     return answer if isinstance(answer, int) else 0

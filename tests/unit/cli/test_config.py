@@ -135,6 +135,13 @@ def test_a_wrong_value_is_told_with_its_variable_and_what_would_be_right(
         ("xyz = 7", "authority.toml sets xyz, and there is no such setting: `authority config` lists"),
         ("listen = [", "AUTHORITY_CONFIG names authority.toml, which is no TOML: "),
         ("listen = '\udcff'", "AUTHORITY_CONFIG names authority.toml, which is no TOML: it is not UTF-8"),
+        pytest.param(
+            "a = " + "[" * 50_000, "AUTHORITY_CONFIG names authority.toml, which is no TOML: it is too deep", id="deep"
+        ),
+        pytest.param(
+            "#" * 2**21, "AUTHORITY_CONFIG names authority.toml, which has more than 1,048,576 bytes", id="long"
+        ),
+        ('"\\u001b[2J" = 1', r"authority.toml sets \x1b[2J, and there is no such setting"),
     ],
 )
 def test_a_wrong_file_is_told_with_its_name_by_every_command(
