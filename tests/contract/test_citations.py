@@ -77,7 +77,8 @@ async def test_the_same_thing_cites_a_record_once(world: World) -> None:
 async def test_g02_what_one_cannot_see_one_cannot_cite(world: World) -> None:
     # given records: the user's own, one that expires, and a neighbour's
     neighbour = await world.neighbour()
-    own = (await world.committed(visibility=Visibility.PRIVATE))[1].receipt.record_id
+    issued, answer = await world.committed(visibility=Visibility.PRIVATE)
+    own, says = answer.receipt.record_id, CitedContent(NAMESPACE, issued.ground.revision.content_digest)
     brief = (await world.committed(record_expire_time=after(world.now(), HOUR)))[1].receipt.record_id
     theirs = (await neighbour.committed())[1].receipt.record_id
     must(await world.cite(brief, "in time"))
@@ -86,9 +87,11 @@ async def test_g02_what_one_cannot_see_one_cannot_cite(world: World) -> None:
     for record_id in (own, brief, theirs, world.authority.ids.new()):
         assert await world.cite(record_id, "answer", request_id="r") == NOT_FOUND
     must(await world.cite(own, "mine", by=world.user))
-    # and nothing is told of what others may not see
-    assert await listed(world, CitedRecord(own)) == []
-    assert len(await listed(world, CitedRecord(own), world.user)) == 1
+    # and nothing is told of what others may not see, by the record or by what it says
+    for cited in (CitedRecord(own), says):
+        assert await listed(world, cited) == await listed(world, cited, world.admin) == []
+        assert len(await listed(world, cited, world.user)) == 1
+        assert await listed(neighbour, cited, neighbour.user) == []
     assert await listed(neighbour, CitedRecord(brief)) == []
 
 

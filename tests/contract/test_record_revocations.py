@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from authority.domain.audit import AuditFilter
 from authority.domain.freshness import Freshness
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.proposal import Visibility
@@ -11,6 +12,7 @@ from authority.domain.reasons import Reason
 from authority.domain.record import RecordParties
 from authority.domain.references import DAY, HOUR, SECOND, after
 from authority.domain.refusal import Refusal
+from authority.domain.revocation import RevokedKind
 from authority.signing.revision_tokens import SealedRevisionTokens
 from authority.usecases.paging import PageRequest
 from authority.usecases.ports import RevokedRecord
@@ -90,6 +92,14 @@ async def test_every_record_of_the_memory_namespace_with_this_content_goes_and_n
     assert must(await world.revoke_record(ids[1])) == RevokedRecord(first.revoke_time, first.sequence, replayed=True)
     found = await world.authority.do.get_record(world.user.calls(), elsewhere.receipt.record_id)
     assert reason_of(found) is None
+
+    # and of each that is gone the audit log and the feed tell once; the one that was named stands at its sequence
+    kind = AuditFilter(kind="memory.revoke")
+    told = await world.authority.store.audit_log.page(world.tenant, kind, oldest_first=True, after="", size=9)
+    assert sorted(event.event.subject for event in told) == sorted(ids)
+    news = must(await world.authority.store.revocation_feed.news(world.tenant, 0, 9))
+    assert {item.revoked.subject: item.revoked.kind for item in news.items} == dict.fromkeys(ids, RevokedKind.RECORD)
+    assert [item.sequence for item in news.items if item.revoked.subject == ids[0]] == [first.sequence]
 
 
 async def test_the_first_answer_is_given_again_whatever_the_request(world: World) -> None:

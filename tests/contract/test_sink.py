@@ -1,5 +1,6 @@
 """The port `Sink`: what everyone keeps to who takes events. On a list, and on Redis Streams of a real Valkey."""
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -207,3 +208,24 @@ async def test_h04_a_redis_that_takes_no_writes_holds_it_against_no_event(tmp_pa
             [answer] = await sink.publish([event()])
             assert isinstance(answer, Taken)
             await sink.aclose()
+
+
+@pytest.mark.parametrize("reply", [b"$-1", b"_", b"+OK", b"+QUEUED", b":1", b"$0\r\n", b"*0"])
+async def test_h04_what_is_answered_without_a_position_was_taken_by_nobody(reply: bytes) -> None:
+    # given something at the address that answers as no stream does
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while count := (await reader.readline())[1:]:
+            words = []
+            for _ in range(int(count)):
+                length = int((await reader.readline())[1:])
+                words.append((await reader.readexactly(length + 2))[:-2])
+            writer.write((reply if words[0] == b"XADD" else b"+OK") + b"\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    sink = RedisStreamSink(connect(f"redis://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+    # when events are published, then none of them counts as taken
+    answers = await sink.publish([event(), event()])
+    assert [type(one) for one in answers] == [NotTaken, NotTaken]
+    await sink.aclose()
+    server.close()
