@@ -11,12 +11,16 @@ import pytest
 from redis import Redis
 
 from authority.domain.references import PrincipalRef
+from authority.rpc.methods import METHODS, MethodKind
 from capability_authority.client.rpcs import RPCS
 from capability_authority.offline import PrivateKey
+from capability_authority.v1.audit_service_pb2 import ListAuditEventsRequest
 from capability_authority.v1.capability_service_pb2 import (
     CommitValidatedRequest,
     CommitValidatedResponse,
     GetCommitReceiptRequest,
+    ListCommitReceiptsRequest,
+    VerifyCapabilityRequest,
 )
 from capability_authority.v1.memory_service_pb2 import (
     ExportRecordRequest,
@@ -25,6 +29,7 @@ from capability_authority.v1.memory_service_pb2 import (
     ListMemoryRecordsRequest,
     RecallRecordsRequest,
 )
+from capability_authority.v1.proposal_service_pb2 import GetProposalRequest, ListProposalsRequest
 from capability_authority.v1.statements_pb2 import CommitCapability, Signature, SignedStatement
 from capability_authority.v1.types_pb2 import PrincipalRef as PrincipalMessage
 from capability_authority.v1.types_pb2 import TenantRef as TenantMessage
@@ -164,21 +169,33 @@ async def test_i03_the_proof_of_a_read_works_once_also_from_elsewhere(
     assert old.reason == "PROOF_INVALID"
 
 
-async def test_i03_the_proof_of_each_read_of_memory_works_once(team: Team, holder: Wire) -> None:
-    # Given every way to read what was learned
-    record_id = (await team.commit(await team.ready("Tea."))).record_id
-    reads = {
+async def test_i03_the_proof_of_each_read_works_once(
+    team: Team, services: tuple[ServiceProcess, ...], tenant: Tenant
+) -> None:
+    # Given every way to read
+    ready = await team.ready("Tea.")
+    record_id = (await team.commit(ready)).record_id
+    reads: dict[str, Any] = {
+        "VerifyCapability": VerifyCapabilityRequest(capability=ready.capability.statement),
+        "GetCommitReceipt": GetCommitReceiptRequest(record_id=record_id),
+        "ListCommitReceipts": ListCommitReceiptsRequest(memory_namespace=NAMESPACE),
+        "GetProposal": GetProposalRequest(proposal_id=ready.ground.proposal.proposal_id),
+        "ListProposals": ListProposalsRequest(memory_namespace=NAMESPACE),
+        "GetMemoryRecord": GetMemoryRecordRequest(record_id=record_id),
         "ListMemoryRecords": ListMemoryRecordsRequest(memory_namespace=NAMESPACE),
         "RecallRecords": RecallRecordsRequest(memory_namespace=NAMESPACE, query="tea"),
         "ListCitations": ListCitationsRequest(record_id=record_id),
         "ExportRecord": ExportRecordRequest(record_id=record_id, form=ExportRecordRequest.FORM_AUDIT),
+        "ListAuditEvents": ListAuditEventsRequest(),
     }
-    for rpc, request in reads.items():
-        # When a call is sent again as it was, then its proof has been used
-        data = request.SerializeToString()
-        proof = holder.proof(rpc, data)
-        await holder.send(rpc, data, proofs=[proof])
-        assert (await holder.refused(rpc, data, proofs=[proof])).reason == "PROOF_REPLAYED", rpc
+    assert {RPCS[name].path for name in reads} == {name for name, kind in METHODS.items() if kind is MethodKind.READ}
+    async with wire_to(services[0].address, tenant["admin"]) as admin:
+        for rpc, request in reads.items():
+            # When a call is sent again as it was, then its proof has been used
+            data = request.SerializeToString()
+            proof = admin.proof(rpc, data)
+            await admin.send(rpc, data, proofs=[proof])
+            assert (await admin.refused(rpc, data, proofs=[proof])).reason == "PROOF_REPLAYED", rpc
 
 
 async def test_e03_a_key_that_anybody_can_sign_for_authenticates_nobody(
@@ -256,11 +273,11 @@ def _made_up(ready: Ready) -> CommitValidatedRequest:
 
 
 async def test_g16_a_flood_of_refused_calls_leaves_nothing_behind(
-    installation: Installation, team: Team, holder: Wire, storage: Storage
+    installation: Installation, team: Team, holder: Wire, storage: Storage, services: tuple[ServiceProcess, ...]
 ) -> None:
-    # Given what is stored
+    # Given what is stored, and what is in the logs
     ready = await team.ready()
-    before = storage.dump()
+    before, logged = storage.dump(), sum(len(process.said) for process in services)
     with Redis.from_url(installation.redis_url) as redis:
         names = set(redis.scan_iter("*"))
         # When hundreds of calls come with keys and proofs of nobody, and commits with made-up capabilities
@@ -273,3 +290,4 @@ async def test_g16_a_flood_of_refused_calls_leaves_nothing_behind(
         assert {failure.reason for failure in failures} == {"CALLER_UNAUTHENTICATED", "ISSUER_UNKNOWN"}
         assert set(redis.scan_iter("*")) <= names
     assert storage.dump() == before
+    assert sum(len(process.said) for process in services) < logged + 400, "less than a byte for each call"
