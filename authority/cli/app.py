@@ -3,33 +3,13 @@
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from authority.cli import (
-    audit,
-    call,
-    config,
-    demo,
-    doctor,
-    explain,
-    health,
-    inspect,
-    keys,
-    migrate,
-    namespaces,
-    outbox,
-    policies,
-    principals,
-    relay,
-    serve,
-    tamper,
-    tenants,
-    top,
-    why,
-)
 from authority.cli.failures import INTERRUPTED, REFUSED, trace_of
 from authority.cli.failures import explain as explain_failure
 from authority.cli.helping import say_in_words
@@ -38,43 +18,29 @@ from authority.cli.output import note, printable, say
 _PROGRAM = "authority"
 _DISTRIBUTION = "capability-authority"
 
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Decides whether learned memory may be written, exactly once, and proves it afterwards.\n\n"
-    "`authority demo` shows all of it in under a minute; `authority serve` keeps one running to try.",
+COMMANDS: Final = (
+    "serve",
+    "demo",
+    "migrate",
+    "tenants",
+    "principals",
+    "namespaces",
+    "policies",
+    "keys",
+    "call",
+    "inspect",
+    "why",
+    "relay",
+    "outbox",
+    "audit",
+    "config",
+    "explain",
+    "tamper",
+    "top",
+    "doctor",
+    "health",
 )
-_RUNNING, _LOOKING, _CALLING, _OPERATING = (
-    "Run it",
-    "See that it is well",
-    "Ask it, and see it refuse",
-    "Operate it",
-)
-app.command("serve", rich_help_panel=_RUNNING)(serve.serve)
-app.command("demo", rich_help_panel=_RUNNING)(demo.demo)
-app.command("relay", rich_help_panel=_RUNNING)(relay.relay)
-app.command("migrate", rich_help_panel=_RUNNING)(migrate.migrate)
-app.command("config", rich_help_panel=_LOOKING)(config.config)
-app.command("doctor", rich_help_panel=_LOOKING)(doctor.doctor)
-app.command("health", rich_help_panel=_LOOKING)(health.health)
-app.command("top", rich_help_panel=_LOOKING)(top.top)
-app.command("call", rich_help_panel=_CALLING)(call.call)
-app.command("why", rich_help_panel=_CALLING)(why.why)
-app.command("explain", rich_help_panel=_CALLING)(explain.explain)
-app.command("inspect", rich_help_panel=_CALLING)(inspect.inspect)
-app.command("tamper", rich_help_panel=_CALLING)(tamper.tamper)
-app.add_typer(tenants.app, name="tenants", rich_help_panel=_OPERATING)
-app.add_typer(principals.app, name="principals", rich_help_panel=_OPERATING)
-app.add_typer(namespaces.app, name="namespaces", rich_help_panel=_OPERATING)
-app.add_typer(policies.app, name="policies", rich_help_panel=_OPERATING)
-app.add_typer(keys.app, name="keys", rich_help_panel=_OPERATING)
-app.add_typer(outbox.app, name="outbox", rich_help_panel=_OPERATING)
-app.add_typer(audit.app, name="audit", rich_help_panel=_OPERATING)
-
-
-say_in_words(app)
+"""In the order of the help. Each stands in the module of its name: a group as `app`, a single one as itself."""
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
@@ -83,7 +49,6 @@ def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
         raise typer.Exit
 
 
-@app.callback()
 def _program(
     *,
     _version: Annotated[
@@ -93,10 +58,37 @@ def _program(
     """Holds what belongs to no command."""
 
 
+@cache
+def app_of(*commands: str) -> typer.Typer:
+    """The program with these commands. No others are imported: all of them together take most of a second."""
+    app = typer.Typer(
+        add_completion=False,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Decides whether learned memory may be written, exactly once, and proves it afterwards.\n\n"
+        "`authority demo` shows all of it in under a minute; `authority serve` keeps one running to try.",
+    )
+    app.callback()(_program)
+    for name in commands:
+        module = import_module(f"authority.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(name)(getattr(module, name))
+    say_in_words(app)
+    return app
+
+
+def _asked_for(arguments: Sequence[str]) -> tuple[str, ...]:
+    """The one command that is meant, or all where none is: the help lists them, and a misspelt one is guessed at."""
+    return tuple(arguments[:1]) if arguments and arguments[0] in COMMANDS else COMMANDS
+
+
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and answers with its exit code; nothing but SystemExit and KeyboardInterrupt comes through."""
     try:
-        answer = app(list(arguments), prog_name=_PROGRAM, standalone_mode=False)
+        answer = app_of(*_asked_for(arguments))(list(arguments), prog_name=_PROGRAM, standalone_mode=False)
     except typer.Abort:
         return INTERRUPTED
     except BrokenPipeError:

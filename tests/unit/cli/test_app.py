@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pytest
 from typer.main import get_command
 
-from authority.cli.app import app
+from authority.cli import app
 from tests.unit.cli.running import ran
 
 COMMANDS = {
@@ -25,7 +25,7 @@ COMMANDS = {
 
 def commands(name: str = "", node: object = None) -> Iterator[tuple[str, object]]:
     """Every command by its words, groups too."""
-    node = node or get_command(app)
+    node = node or get_command(app.app_of(*app.COMMANDS))
     for word, child in getattr(node, "commands", {}).items():
         path = f"{name} {word}".strip()
         yield path, child
@@ -141,6 +141,16 @@ def test_python_runs_it_as_a_module() -> None:
     )
 
     assert done.stdout.startswith("authority ")
+
+
+def test_a_command_waits_for_the_import_of_no_other() -> None:
+    program = "import sys; from authority.cli.app import run; run(['keys', '--help']); print(*sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    modules = done.stdout.splitlines()[-1].split()
+    assert "authority.cli.keys" in modules
+    assert not {"authority.cli.serve", "authority.cli.demo", "authority.bootstrap.service"} & set(modules)
 
 
 def test_a_reader_that_goes_away_is_no_defect() -> None:

@@ -32,7 +32,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("module", ["authority.bootstrap.service", "authority.cli.app"])
+@pytest.mark.parametrize("module", ["authority.bootstrap.service", "authority.cli.serve"])
 def test_nothing_is_imported_before_it_is_asked_for(module: str) -> None:
     found = subprocess.run([sys.executable, "-c", _IMPORTED.format(module)], capture_output=True, text=True, check=True)
 
