@@ -41,7 +41,9 @@ class PostgresHistories:
         terms, of = receipt.capability, str(tenant)
         proposal = (of, terms.proposal_id)
         async with self.database.transaction(tenant, read_only=True) as connection:
-            approvals = await connection.fetch(query("approvals_of_revision"), *proposal, terms.proposal_revision)
+            approvals = await connection.fetch(
+                query("newest_approvals_of_revision"), *proposal, terms.proposal_revision, most
+            )
             revisions = await connection.fetch(query("revisions_of_proposal"), *proposal, most)
             citations = await connection.fetch(query("citations_told_of"), of, receipt.record_id, FIRST_ID, most)
             return AuditTrail(
@@ -50,7 +52,7 @@ class PostgresHistories:
                     connection, query("validation_by_digest"), of, terms.validation_receipt_digest
                 ),
                 decision=await _statement(connection, query("decision_by_digest"), of, terms.decision_receipt_digest),
-                approvals=tuple(rows.approval(row) for row in approvals[-most:]),
+                approvals=tuple(rows.approval(row) for row in reversed(approvals)),
                 revisions=tuple(rows.stored_proposal(row).revision for row in revisions),
                 citations=tuple(rows.citation(row) for row in citations),
             )

@@ -51,8 +51,8 @@ def verdicts(checks: tuple[Check, ...]) -> dict[str, CheckVerdict]:
     return {check.part: check.verdict for check in checks}
 
 
-async def full(world: World) -> str:
-    """A record of an agent's third revision, with all that a record can have."""
+async def full(world: World, *, approvals: int = 0) -> str:
+    """A record of an agent's third revision, with all that a record can have, and more approvals than are asked for."""
     first = await world.proposed(b"tea 1", by=world.agent)
     proposal_id = first.revision.proposal_id
     await world.proposed(b"tea 2", by=world.agent, proposal_id=proposal_id)
@@ -69,6 +69,10 @@ async def full(world: World) -> str:
         correlation_id="run-1",
         costs=(Cost("extraction", "m1", 10, 20, 30), Cost("critique", "m2", 1, 2, 3)),
     )
+    if approvals:
+        must(await world.validate(proposal))
+    for _ in range(approvals):
+        must(await world.approve(proposal))
     issued = await world.issued_on(await world.allow(proposal))
     record_id = must(await world.commit(issued)).receipt.record_id
     must(await world.cite(record_id, "answer 1"))
@@ -169,8 +173,8 @@ async def test_content_decided_anew_is_live_and_tells_of_no_revocation(world: Wo
 async def test_an_export_tells_as_much_as_fits_and_how_much_more_there_is(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # given room for two citations and for one revision
-    record_id = await full(world)
+    # given room for two citations, for two approvals and for one revision, of which there are more
+    record_id = await full(world, approvals=3)
     for number in range(2):
         must(await world.cite(record_id, f"more {number}"))
     monkeypatch.setattr(limits, "EXPORT_ITEMS", 2)
@@ -179,6 +183,11 @@ async def test_an_export_tells_as_much_as_fits_and_how_much_more_there_is(
     message = await exported(world, record_id)
     assert (len(message.trail.citations), message.trail.has_more_citations) == (2, True)
     assert (len(message.trail.revisions), message.trail.revisions_left_out) == (1, 2)
+    # of approvals those are there that were given last, in their order
+    told = [it.approval_reference for it in message.trail.approvals]
+    monkeypatch.undo()
+    every = [it.approval_reference for it in (await exported(world, record_id)).trail.approvals]
+    assert (told, len(every)) == (every[-2:], 4)
     assert CheckVerdict.BROKEN not in verdicts(await checked(world, message)).values()
 
 

@@ -1,10 +1,12 @@
 """Bad input over the wire: proposals whose content or fields are not what the contract allows."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from capability_authority.v1.memory_service_pb2 import CorrectRecordRequest
 from capability_authority.v1.types_pb2 import Cost
 from tests.installation.requests import commit_of, digests, proposal_of
 from tests.installation.storage import Storage
@@ -54,16 +56,20 @@ BAD_CONTENT: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("bad", BAD_CONTENT)
-async def test_content_of_a_bad_form_is_malformed_at_proposal_and_at_commit(
+async def test_content_of_a_bad_form_is_malformed_wherever_it_comes(
     team: Team, proposer: Wire, holder: Wire, storage: Storage, bad: str
 ) -> None:
     # Given a capability for other content
     ready, before = await team.ready(), storage.dump()
-    # When content of a bad form is proposed, and presented
+    # When content of a bad form is proposed, is to correct something, and is presented
+    words = {"media_type": "text/plain"} | BAD_CONTENT[bad]
+    correction = CorrectRecordRequest(request_id="r", record_id=str(uuid4()), **words)
     proposing = await proposer.refused("CreateProposal", proposal_of(**BAD_CONTENT[bad]))
+    correcting = await proposer.refused("CorrectRecord", correction)
     committing = await holder.refused("CommitValidated", commit_of(ready, **BAD_CONTENT[bad]))
-    # Then both are malformed, before anything is consumed
+    # Then all are malformed, before anything is looked for or consumed
     assert_bad_shape(proposing, MALFORMED, "content")
+    assert_bad_shape(correcting, MALFORMED, "content")
     assert_bad_shape(committing, MALFORMED, "presentation.content")
     assert storage.dump() == before
 

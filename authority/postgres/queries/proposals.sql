@@ -128,6 +128,15 @@ from authority.approval_decision
 where tenant = $1 and proposal_id = $2 and revision = $3
 order by sequence
 
+-- name: newest_approvals_of_revision
+-- At most $4 of them, the newest first: persons may decide as often as they like.
+select tenant, reference, proposal_id, revision, proposal_digest, validation_receipt_digest, verdict, decided_by, note,
+  decide_time, expire_time
+from authority.approval_decision
+where tenant = $1 and proposal_id = $2 and revision = $3
+order by sequence desc
+limit $4
+
 -- name: last_verdict
 -- What the last person who decided on a revision said.
 select verdict from authority.approval_decision

@@ -38,7 +38,7 @@ def _trail(export: RecordExport, exported: ExportedTrail) -> pb.AuditTrail:
         capability=optional_statement_message(trail.capability),
         validation_receipt=optional_statement_message(trail.validation),
         decision_receipt=optional_statement_message(trail.decision),
-        approvals=map(_approval, trail.approvals),
+        approvals=map(_approval, trail.approvals[-limits.EXPORT_ITEMS :]),
         revisions=[
             pb.AuditTrail.Revision(payload_type=it.payload_type, payload=it.payload) for it in exported.revisions
         ],
