@@ -145,7 +145,7 @@ def refusals(
         )
         for listed in found
     )
-    table(("PRINCIPAL", "REASON", "COUNT", "FIRST", "LAST"), rows)
+    table(("PRINCIPAL", "REASON", "COUNT", "FIRST (UTC)", "LAST (UTC)"), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ async def _tell_unknown(operator: Operator, tenant: TenantRef) -> None:
         note(unknown(tenant))
 
 
-_COLUMNS: Final = ("TIME", "WHAT", "BY", "FROM", "TO", "SUBJECT")
+_COLUMNS: Final = ("TIME (UTC)", "WHAT", "BY", "FROM", "TO", "SUBJECT")
 
 
 def _row(told: ToldEvent) -> tuple[str, ...]:

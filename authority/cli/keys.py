@@ -57,7 +57,7 @@ def list_(*, data: DataFolder = None, as_json: AsJson = False) -> None:
     if as_json:
         emit([_row(key) for key in found])
         return
-    table(("PURPOSE", "STATE", "SCOPE", "MADE (UTC)", "COMPROMISED SINCE", "KEY"), map(_line, found))
+    table(("PURPOSE", "STATE", "SCOPE", "MADE (UTC)", "COMPROMISED SINCE (UTC)", "KEY"), map(_line, found))
 
 
 @app.command()

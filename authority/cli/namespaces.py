@@ -90,7 +90,10 @@ def list_(*, tenant: Tenant, data: DataFolder = None, as_json: AsJson = False) -
 @app.command()
 def mode(
     name: Name,
-    mode: Annotated[Mode, typer.Argument(help="legacy and observe are to accept unvalidated writes; enforce is not.")],
+    mode: Annotated[
+        Mode,
+        typer.Argument(metavar="MODE", help="legacy and observe are to accept unvalidated writes; enforce is not."),
+    ],
     *,
     tenant: Tenant,
     yes: Yes = False,

@@ -61,7 +61,7 @@ def list_(
     if as_json:
         emit([_document(event) for event in found])
         return
-    columns = ("EVENT", "TENANT", "TYPE", "RECORD", "SEQUENCE", "CREATED", "STATE", "ATTEMPTS", "LAST ERROR")
+    columns = ("EVENT", "TENANT", "TYPE", "RECORD", "SEQUENCE", "CREATED (UTC)", "STATE", "ATTEMPTS", "LAST ERROR")
     table(columns, (_row(event) for event in found), none="every event is delivered" if both else "none")
 
 

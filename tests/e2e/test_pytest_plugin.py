@@ -105,7 +105,7 @@ def test_a_project_tests_on_a_real_authority(project: Path) -> None:
 
     # When they are run
     done = subprocess.run(
-        command("-rA", "-o", "asyncio_mode=auto"),
+        command("-rA", "-o", "asyncio_mode=strict"),
         cwd=project,
         env=environment(project),
         capture_output=True,

@@ -43,7 +43,9 @@ def test_the_exchange_prints_what_its_comments_say(served: Path) -> None:
     )
 
     assert done.stderr == ""
-    assert done.stdout.splitlines() == ["agent_output", "require_approval", "True True"]
+    *commented, record = done.stdout.splitlines()
+    assert commented == ["agent_output", "require_approval", "True True"]
+    assert UUID.fullmatch(record)
 
 
 def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
@@ -74,7 +76,10 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
     assert len(followed) == 1
     assert UUID.fullmatch(followed[0])
     assert sync == ["True"]
-    assert [line.startswith("agent_output ") and "staging" in line for line in recalled] == [True]
+    found, *citations = recalled
+    assert found.startswith("agent_output ")
+    assert "staging" in found
+    assert citations == ["cited by answer chat/7, answer 3"]
     records = [line.split()[-1] for line in many]
     assert all(UUID.fullmatch(record) for record in records), many
     assert len(set(records)) == 10

@@ -15,7 +15,7 @@ from capability_authority.offline import KeySet, check_export
 from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, GetKeySetResponse
 from capability_authority.v1.memory_service_pb2 import RecordExport
 from capability_authority.v1.types_pb2 import Cost
-from tests.e2e.operator.operating import Run
+from tests.e2e.operator.operating import Run, called
 from tests.installation.documented import examples
 
 WHOLE, CHANGED = examples("docs/inspecting.md", "Why is this remembered?")
@@ -67,6 +67,16 @@ def test_the_story_of_a_record_is_what_the_documentation_shows(run: Run, record_
 
     assert (done.code, WHOLE.difference(done.out + done.err)) == (0, "")
     assert len(done.out.splitlines()) <= LINES_OF_A_SCREEN
+
+
+def test_its_receipt_is_inspected_as_the_documentation_shows(run: Run, record_id: str, tmp_path: Path) -> None:
+    (example,) = examples("docs/inspecting.md", "What does a statement say?")
+    receipt = tmp_path / "receipt.json"
+    receipt.write_text(called(run, "GetCommitReceipt", "service", {"record_id": record_id}).out)
+
+    done = run(*example.arguments(STATEMENT=str(receipt)))
+
+    assert (done.code, example.difference(done.out)) == (0, "")
 
 
 def test_a_program_gets_all_of_it(run: Run, record_id: str) -> None:
