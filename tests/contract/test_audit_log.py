@@ -1,15 +1,19 @@
 """The port `AuditLog` and the verbs over it: what every store keeps to."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
 from authority.domain.audit import AuditFilter, ToldEvent
 from authority.domain.identity import PrincipalKind
 from authority.domain.reasons import Reason
-from authority.domain.references import SECOND, after
+from authority.domain.references import SECOND, TenantRef, after
 from authority.domain.refusal import Refusal
 from authority.usecases.paging import PageRequest
+from authority.usecases.ports import AuditLog, AuditNews
 from authority.usecases.read_audit import AuditTidings, AuditWatch
 from tests.world.world import Person, World, must, reason_of
 
@@ -192,3 +196,36 @@ async def test_silence_is_broken_by_a_heartbeat_that_says_until_when(world: Worl
     world.authority.clock.advance(SECOND)
     beat = await told(watch)
     assert (list(beat.events), beat.as_of) == ([], world.now())
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A log that something happens to after it was read, before what was read is told."""
+
+    log: AuditLog
+    meanwhile: Callable[[], Awaitable[None]]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.log, name)
+
+    async def news(self, tenant: TenantRef, wanted: AuditFilter, after: str, size: int) -> AuditNews | Refusal:
+        """What there was."""
+        news = await self.log.news(tenant, wanted, after, size)
+        await self.meanwhile()
+        return news
+
+
+async def test_a_watch_vouches_for_no_moment_after_the_reading(world: World) -> None:
+    # given a change a second after the log was read
+    read_time = world.now()
+
+    async def meanwhile() -> None:
+        world.authority.clock.advance(SECOND)
+        await world.proposed()
+
+    interrupted: Any = Interrupted(world.authority.store.audit_log, meanwhile)
+    opening = replace(world.authority.do.open_audit_watch, log=interrupted)
+    watch = must(await opening(world.admin.calls(), ALL, "", from_beginning=False))
+    # when what was read is told, then as of when it was read, not as of when it is told
+    tidings = await told(watch)
+    assert (list(tidings.events), tidings.as_of) == ([], read_time)

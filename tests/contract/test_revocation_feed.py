@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -9,13 +10,22 @@ from authority.domain.decision import ApprovalVerdict
 from authority.domain.identity import PrincipalKind
 from authority.domain.reasons import Reason
 from authority.domain.references import SECOND
+from authority.domain.references import TenantRef as TenantOf
 from authority.domain.refusal import Refusal
 from authority.domain.revocation import FeedItem, RevokedKind
 from authority.domain.statement import KeyPurpose, Statement
 from authority.signing.rotation import Scope, generate
+from authority.usecases.ports import FeedNews
+from authority.usecases.ports import RevocationFeed as Feed
 from authority.usecases.watch_revocations import FeedTidings, RevocationWatch
 from capability_authority.offline import FeedBroken, RevocationFeed, Withdrawn, parse_statement, verify_as
-from capability_authority.v1.statements_pb2 import CommitCapability, Revocation, Signature, SignedStatement
+from capability_authority.v1.statements_pb2 import (
+    CommitCapability,
+    Revocation,
+    RevocationHeartbeat,
+    Signature,
+    SignedStatement,
+)
 from capability_authority.v1.types_pb2 import TenantRef
 from tests.world.world import Person, World, must, reason_of
 
@@ -187,6 +197,37 @@ async def test_a_watch_tells_signed_items_that_an_offline_verifier_follows(world
     with pytest.raises(Withdrawn, match=item.subject):
         verify_as(capability, key_set, CommitCapability, revocations=view)
     assert feed.as_of_ms == world.now()
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """A feed that something happens to after it was read, before what was read is told."""
+
+    feed: Feed
+    meanwhile: Callable[[], Awaitable[None]]
+
+    async def news(self, tenant: TenantOf, after: int, size: int) -> FeedNews | Refusal:
+        """What there was."""
+        news = await self.feed.news(tenant, after, size)
+        await self.meanwhile()
+        return news
+
+
+async def test_i11_a_heartbeat_vouches_for_no_moment_after_the_reading(world: World) -> None:
+    # given a capability that is revoked a second after the feed was read
+    issued, start, read_time = await world.issued(), await last(world), world.now()
+
+    async def meanwhile() -> None:
+        world.authority.clock.advance(SECOND)
+        must(await world.revoke(issued))
+
+    interrupted = Interrupted(world.authority.store.revocation_feed, meanwhile)
+    watch = await replace(world.authority.do.open_revocation_watch, feed=interrupted)(world.agent.calls(), start)
+    # when what was read is told, then as of when it was read, not as of when it is told
+    tidings = await told(watch)
+    assert tidings.heartbeat
+    heartbeat = RevocationHeartbeat.FromString(tidings.heartbeat.payload)
+    assert (tidings.revocations, heartbeat.as_of_time.ToMilliseconds()) == ([], read_time)
 
 
 async def test_the_bytes_are_the_same_from_every_process(world: World) -> None:

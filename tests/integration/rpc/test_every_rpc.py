@@ -1,4 +1,4 @@
-"""Every RPC answers alike for what goes wrong, whatever its kind (cases F01, F02, F04, F05, F07)."""
+"""Every RPC answers alike for what goes wrong, whatever its kind (cases D13, F01, F02, F04, F05, F07)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -110,6 +110,14 @@ async def test_f07_bytes_that_are_no_request_are_malformed_and_reach_nothing(raw
     for name, failure in answers.items():
         assert (failure.code.name, failure.reason) == ("INVALID_ARGUMENT", "MALFORMED"), name
         assert "protobuf" not in failure.everything, name
+
+
+async def test_d13_a_field_that_the_contract_does_not_know_is_refused_and_reaches_nothing() -> None:
+    async with running(use_cases()) as service:
+        answers = {name: await failure_of(service, name, good + b"\xfa\x3f\x01x") for name, good in GOOD.items()}
+
+    for name, failure in answers.items():
+        assert (failure.reason, failure.violation) == ("MALFORMED", ("1023", "unknown field")), name
 
 
 @pytest.mark.parametrize("name", ["RecallRecords", "WatchAuditEvents", "WatchRevocations"])
