@@ -136,7 +136,7 @@ def sentence(detail: Mapping[str, Any], fields: Fields, where: Given) -> str:
     """What is wrong with a setting, and what would be right. Never shows a secret."""
     name = str(detail["loc"][0])
     if detail["type"] == "missing":
-        return f"{variable(name)} is not set: set it, or start with --embedded"
+        return f"{variable(name)} is not set: set it; `authority serve --embedded` needs none"
     if detail["type"] == "value_error":
         return f"{where.place(name)}: {detail['msg'].removeprefix('Value error, ')}"
     if name not in fields:

@@ -50,7 +50,8 @@ async def ask_health(
         try:
             return [Health(name, await _ask(stub, name, within_s)) for name in names]
         except aio.AioRpcError as error:
-            raise NobodyAnswers(f"{error.code().name}: {error.details()}") from error
+            # Before the cause itself gRPC tells every layer that it came through.
+            raise NobodyAnswers((error.details() or "").rpartition(": ")[2] or error.code().name) from error
 
 
 async def _ask(stub: health_pb2_grpc.HealthStub, name: str, within_s: float) -> str:

@@ -41,7 +41,9 @@ def health(
     try:
         found = run_to_end(lambda: ask_health(where, within_s=timeout, certificate=certificate))
     except NobodyAnswers as error:
-        raise Refused(f"nobody serves at {where} ({error})") from None
+        raise Refused(
+            f"nobody serves at {where} ({error}): start it by `authority serve`, or name where it is"
+        ) from None
     if as_json:
         emit({"address": where, "health": {one.name: one.state for one in found}})
     else:

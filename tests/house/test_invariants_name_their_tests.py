@@ -21,5 +21,6 @@ def test_every_invariant_names_a_test() -> None:
     section = text.split("## Invariants")[1].split("\n## ")[0]
     invariants = re.split(r"\n(?=\d+\. )", section)[1:]
 
+    assert [invariant.split(".")[0] for invariant in invariants] == [str(n) for n in range(1, len(invariants) + 1)]
     assert len(invariants) >= 19
     assert [invariant for invariant in invariants if "`test_" not in invariant] == []

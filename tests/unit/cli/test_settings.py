@@ -103,7 +103,7 @@ def test_serving_own_servers_needs_both(capsys: pytest.CaptureFixture[str], monk
     result = ran(capsys, "serve")
 
     assert result.code == 2
-    assert result.sentence == "AUTHORITY_REDIS_URL is not set: set it, or start with --embedded"
+    assert result.sentence == "AUTHORITY_REDIS_URL is not set: set it; `authority serve --embedded` needs none"
 
 
 def test_serving_from_a_database_that_is_away_names_it(
