@@ -290,4 +290,4 @@ async def test_g16_a_flood_of_refused_calls_leaves_nothing_behind(
         assert {failure.reason for failure in failures} == {"CALLER_UNAUTHENTICATED", "ISSUER_UNKNOWN"}
         assert set(redis.scan_iter("*")) <= names
     assert storage.dump() == before
-    assert sum(len(process.said) for process in services) < logged + 400, "less than a byte for each call"
+    assert sum(len(process.said) for process in services) < logged + 10_000, "a line for each call has more"
