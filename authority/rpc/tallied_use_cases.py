@@ -12,6 +12,7 @@ from authority.rpc.use_cases import UseCases
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.commit_stream import CommitItem
 from authority.usecases.ports import IssuedCapability, RevokedCapability, RevokedRecord
+from authority.usecases.revoke_record import RevocationAnswer
 from authority.usecases.tally import Tally
 
 Request = TypeVar("Request")
@@ -80,7 +81,7 @@ def _count_replay(tally: Tally, caller: Caller, answer: object) -> None:
             CommitAnswer(replayed=True)
             | IssuedCapability(replayed=True)
             | RevokedCapability(replayed=True)
-            | RevokedRecord(replayed=True)
+            | RevocationAnswer(revoked=RevokedRecord(replayed=True))
         ):
             tally.count(caller, REPLAYED)
 

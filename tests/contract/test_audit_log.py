@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from authority.domain import limits
 from authority.domain.audit import AuditFilter, ToldEvent
 from authority.domain.identity import PrincipalKind
 from authority.domain.reasons import Reason
@@ -196,6 +197,19 @@ async def test_silence_is_broken_by_a_heartbeat_that_says_until_when(world: Worl
     world.authority.clock.advance(SECOND)
     beat = await told(watch)
     assert (list(beat.events), beat.as_of) == ([], world.now())
+
+
+async def test_nothing_vouches_for_a_part_of_what_there_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    # given more events than one message has
+    watch = await opened(world)
+    await told(watch)
+    for _ in range(3):
+        await world.proposed()
+    monkeypatch.setattr(limits, "WATCH_EVENTS", 2)
+    # when they are told, then only the message with the last of them says that there is nothing else
+    messages = [await told(watch), await told(watch)]
+    assert [len(message.events) for message in messages] == [2, 1]
+    assert [message.as_of for message in messages] == [None, world.now()]
 
 
 @dataclass(frozen=True)

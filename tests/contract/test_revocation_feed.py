@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from authority.domain import limits
 from authority.domain.decision import ApprovalVerdict
 from authority.domain.identity import PrincipalKind
 from authority.domain.reasons import Reason
@@ -197,6 +198,19 @@ async def test_a_watch_tells_signed_items_that_an_offline_verifier_follows(world
     with pytest.raises(Withdrawn, match=item.subject):
         verify_as(capability, key_set, CommitCapability, revocations=view)
     assert feed.as_of_ms == world.now()
+
+
+async def test_no_heartbeat_vouches_for_a_part_of_what_there_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    # given more items than one message has
+    start = await last(world)
+    for _ in range(3):
+        must(await world.revoke(await world.issued()))
+    monkeypatch.setattr(limits, "WATCH_EVENTS", 2)
+    # when they are told, then only the message with the last of them says that there is nothing else
+    watch = await opened(world, cursor=start)
+    messages = [await told(watch), await told(watch)]
+    assert [len(message.revocations) for message in messages] == [2, 1]
+    assert [message.heartbeat is None for message in messages] == [True, False]
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ from structlog.testing import capture_logs
 from authority.domain.audit import AuditFilter
 from authority.domain.identity import Caller
 from authority.domain.reasons import Reason
-from authority.domain.references import Instant
+from authority.domain.references import Instant, PrincipalRef
 from authority.domain.refusal import Refusal
 from authority.usecases.ports import DependencyUnavailable
 from authority.usecases.read_audit import AuditTidings
 from capability_authority.client.rpcs import RPCS
+from capability_authority.v1.audit_service_pb2 import AuditFilter as FilterMessage
 from capability_authority.v1.audit_service_pb2 import WatchAuditEventsRequest
+from capability_authority.v1.types_pb2 import PrincipalRef as PrincipalMessage
 from tests.integration.rpc.running import CALLER, INCIDENT, Running, running, use_cases
 from tests.integration.rpc.running import Watching as AnyWatching
 
@@ -88,6 +90,18 @@ async def test_a_watch_is_asked_once_and_tells_what_comes() -> None:
         teller.tell("c")
         assert await watch.cursor() == "c"
     assert teller.asked == [(AuditFilter(), "here", False)]
+
+
+async def test_a_watch_is_asked_for_what_its_caller_wants() -> None:
+    teller = Teller()
+    actor = PrincipalMessage(namespace="acme", id="ann")
+    wanted = FilterMessage(kind="memory.commit", actor=actor, subject="1", correlation_id="run-1")
+    async with telling(teller) as service:
+        teller.tell("a")
+        request = WatchAuditEventsRequest(filter=wanted, from_beginning=True)
+        assert await Watching(service, request.SerializeToString()).cursor() == "a"
+    meant = AuditFilter(kind="memory.commit", actor=PrincipalRef("acme", "ann"), subject="1", correlation_id="run-1")
+    assert teller.asked == [(meant, "", True)]
 
 
 async def test_a_watch_that_is_refused_late_or_early_tells_why() -> None:
