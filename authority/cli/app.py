@@ -18,28 +18,15 @@ from authority.cli.output import note, printable, say
 _PROGRAM = "authority"
 _DISTRIBUTION = "capability-authority"
 
-COMMANDS: Final = (
-    "serve",
-    "demo",
-    "migrate",
-    "tenants",
-    "principals",
-    "namespaces",
-    "policies",
-    "keys",
-    "call",
-    "inspect",
-    "why",
-    "relay",
-    "outbox",
-    "audit",
-    "config",
-    "explain",
-    "tamper",
-    "top",
-    "doctor",
-    "health",
+_GROUPS: Final = (
+    ("Run it", ("serve", "demo", "relay", "migrate")),
+    ("See that it is well", ("config", "doctor", "health", "top")),
+    ("Ask it, and see it refuse", ("call", "why", "explain", "inspect", "tamper")),
+    ("Operate it", ("tenants", "principals", "namespaces", "policies", "keys", "outbox", "audit")),
 )
+"""The commands as the help shows them."""
+_GROUP_OF: Final = {name: group for group, names in _GROUPS for name in names}
+COMMANDS: Final = tuple(_GROUP_OF)
 """In the order of the help. Each stands in the module of its name: a group as `app`, a single one as itself."""
 
 
@@ -73,9 +60,9 @@ def app_of(*commands: str) -> typer.Typer:
     for name in commands:
         module = import_module(f"authority.cli.{name}")
         if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
+            app.add_typer(module.app, name=name, rich_help_panel=_GROUP_OF[name])
         else:
-            app.command(name)(getattr(module, name))
+            app.command(name, rich_help_panel=_GROUP_OF[name])(getattr(module, name))
     say_in_words(app)
     return app
 

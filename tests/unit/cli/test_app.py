@@ -107,6 +107,14 @@ def test_a_purpose_that_there_is_not_is_told_with_those_there_are(capsys: pytest
     assert result.sentence.startswith("PURPOSE: 'reciept' is none of capability, receipt, ")
 
 
+def test_the_help_shows_the_commands_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    groups = [line.strip("╭─╮") for line in ran(capsys, "--help").out.splitlines() if line.startswith("╭─")]
+
+    assert [group.strip() for group in groups] == [
+        "Options", "Run it", "See that it is well", "Ask it, and see it refuse", "Operate it",
+    ]  # fmt: skip
+
+
 def test_the_help_of_a_choice_names_the_choices(capsys: pytest.CaptureFixture[str]) -> None:
     for command, last in ((["principals", "add"], "validator, admin."), (["keys", "rotate"], "validation, decision")):
         assert last in " ".join(ran(capsys, *command, "--help").out.replace("│", " ").split())
