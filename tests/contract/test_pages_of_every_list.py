@@ -5,6 +5,9 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any, TypeAlias
 
+import pytest
+
+from authority.domain import limits
 from authority.domain.audit import AuditFilter
 from authority.domain.citation import CitedContent, CitedRecord
 from authority.domain.identity import PrincipalKind
@@ -131,3 +134,27 @@ async def test_g04_g05_a_page_token_goes_on_with_its_own_list_and_no_other(world
             for other, found in answers.items()
         }
         assert told == dict.fromkeys(answers, (Reason.MALFORMED, "page_token")), name
+
+
+@pytest.mark.parametrize(
+    "name", ["records *", "proposals *", "audit events *", "audit events, oldest first *", "hits *"]
+)
+async def test_d16_a_page_of_what_may_be_large_ends_before_its_bytes_do(
+    world: World, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    # given several of something that can be large, and room for one of them
+    await world.make_namespace(ELSEWHERE, "permit (principal, action, resource);")
+    for number in range(3):
+        await world.committed(b"tea %d" % number)
+    pages = all_lists(world, "", "", b"")[name]
+    whole = [*must(await pages(world.admin, PageRequest(100, ""))).items]
+    monkeypatch.setattr(limits, "PAGE_BYTES", 1)
+    # when they are listed, then each page has one, and together they have all
+    found: list[Any] = []
+    token = ""
+    while not found or token:
+        page = must(await pages(world.admin, PageRequest(100, token)))
+        assert len(page.items) == 1
+        found, token = [*found, *page.items], page.next_token
+    assert found == whole
+    assert len(found) >= 3

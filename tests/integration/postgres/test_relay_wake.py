@@ -13,6 +13,7 @@ from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
+from authority.postgres.record_revocations import PostgresRecordRevocations
 from authority.postgres.relay_wake import OUTBOX_CHANNEL, RelayWake
 from tests.integration.postgres.superuser import Superuser, trigger
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
@@ -84,6 +85,28 @@ async def test_a_commit_wakes_whoever_listens_and_its_event_is_there(
     assert await listener.next() == ""
     event = await listener.superuser.fetchval("select type from authority.outbox where id = $1", plan.event_id)
     assert event == "memory.committed.v1"
+
+
+async def test_a_revocation_wakes_whoever_listens_and_asking_again_wakes_nobody(
+    world: World, databases: Mapping[Power, Database], listener: Listener
+) -> None:
+    # given somebody who listens, when a record is revoked
+    _, answer = await world.committed()
+    wake = RelayWake(databases[Power.ISSUE])
+    revocations, mark = PostgresRecordRevocations(databases[Power.ISSUE], SOURCE, wake), world.mark(world.admin, "r")
+    await listener.up_to_now()
+    asked = (mark, answer.receipt.record_id, "", "", world.now())
+    await revocations.revoke_record(*asked)
+
+    # then it is woken, and finds the event; and by what changes nothing it is not
+    assert await listener.next() == ""
+    types = await listener.superuser.fetch(
+        "select type from authority.outbox where tenant = $1 order by sequence", str(world.tenant)
+    )
+    assert [row["type"] for row in types] == ["memory.committed.v1", "memory.revoked.v1"]
+    await revocations.revoke_record(*asked)
+    await wake.close()
+    assert await listener.up_to_now() == []
 
 
 async def test_many_commits_of_one_call_wake_once(
