@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from authority.domain import limits
 from authority.domain.audit import AuditFilter, ToldEvent
-from authority.domain.references import TenantRef
+from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal, malformed
 from authority.inprocess.tables import Tables
 from authority.usecases.ports import AuditNews
@@ -30,13 +31,15 @@ class InProcessAuditLog:
         return str(len(self.tables.audit))
 
     async def news(self, tenant: TenantRef, wanted: AuditFilter, after: str, size: int) -> AuditNews | Refusal:
-        """What came after the position."""
+        """What came after the position. There is no clock here that could say anything against the service's."""
         if after and int(after) > len(self.tables.audit):
             return malformed("cursor", "must be the cursor of the same query on this database")
         new = [told for told in self._found(tenant, wanted) if told.event_id > int(after or 0)]
         told = new[:size]
         has_more = len(told) == size
-        return AuditNews(told, str(told[-1].event_id if has_more else len(self.tables.audit)), has_more)
+        return AuditNews(
+            told, str(told[-1].event_id if has_more else len(self.tables.audit)), has_more, Instant(limits.LATEST_MS)
+        )
 
     async def changed(self, tenants: Sequence[TenantRef], since: str) -> tuple[frozenset[TenantRef], str]:
         """Whose events came since."""

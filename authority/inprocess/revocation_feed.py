@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from authority.domain.references import TenantRef
+from authority.domain import limits
+from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal, malformed
 from authority.domain.revocation import AUTHORITY_ITSELF, FeedItem
 from authority.inprocess.tables import Tables
@@ -16,7 +17,7 @@ class InProcessRevocationFeed:
     tables: Tables
 
     async def news(self, tenant: TenantRef, after: int, size: int) -> FeedNews | Refusal:
-        """Items after a sequence."""
+        """Items after a sequence. There is no clock here that could say anything against the service's."""
         feed = sorted(
             (sequence, revoked)
             for sequence, revoked in self.tables.revocations.items()
@@ -30,4 +31,4 @@ class InProcessRevocationFeed:
             for previous, (sequence, revoked) in zip(before, feed, strict=False)
             if sequence > after
         ]
-        return FeedNews(items[:size], has_more=len(items) > size)
+        return FeedNews(items[:size], has_more=len(items) > size, read_time=Instant(limits.LATEST_MS))

@@ -56,7 +56,7 @@ class PostgresAuditLog:
     async def now(self, tenant: TenantRef) -> str:
         """The position after everything that is visible now."""
         async with self.database.transaction(tenant, read_only=True) as connection:
-            place = await _place(connection)
+            place, _ = await _place_and_time(connection)
             seen = await connection.fetchval(query("audit_snapshot"))
         return str(Position(place, Seen.of(seen)))
 
@@ -68,7 +68,7 @@ class PostgresAuditLog:
         and in whatever order (case H01).
         """
         async with self.database.transaction(tenant) as connection:
-            place = await _place(connection)
+            place, read_time = await _place_and_time(connection)
             position = Position(place, BEGINNING) if not after else position_of(after)
             now = Seen.of(await connection.fetchval(query("audit_snapshot")))
             if position is None or position.place != place or position.is_ahead_of(now):
@@ -86,7 +86,7 @@ class PostgresAuditLog:
                 await await_standby(connection)
         last = found[-1] if len(found) == size else None
         reached = position.within(last["xid"], last["event_id"]) if last else position.done()
-        return AuditNews([_told(row) for row in found], str(reached), has_more=last is not None)
+        return AuditNews([_told(row) for row in found], str(reached), has_more=last is not None, read_time=read_time)
 
     async def changed(self, tenants: Sequence[TenantRef], since: str) -> tuple[frozenset[TenantRef], str]:
         """Which tenants have events since what was seen, and what is seen now. All, when nothing was seen before."""
@@ -106,10 +106,10 @@ async def _read(
     return await connection.fetch(query("audit_news"), *arguments), position
 
 
-async def _place(connection: Connection) -> Place:
+async def _place_and_time(connection: Connection) -> tuple[Place, Instant]:
     row = await connection.fetchrow(query("audit_place"))
     assert row is not None
-    return Place(row["cluster"], row["timeline"])
+    return Place(row["cluster"], row["timeline"]), Instant(row["read_time"])
 
 
 def _conditions(wanted: AuditFilter) -> tuple[object, ...]:

@@ -36,7 +36,7 @@ class PostgresRevocationFeed:
         for row in found[:size]:
             items.append(FeedItem(_revoked(row), row["sequence"], previous))
             previous = row["sequence"]
-        return FeedNews(items, has_more=len(found) > size)
+        return FeedNews(items, has_more=len(found) > size, read_time=Instant(place["read_time"]))
 
 
 def _revoked(row: rows.Row) -> Revoked:

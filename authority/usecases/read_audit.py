@@ -120,7 +120,7 @@ class AuditWatch:
         loop = asyncio.get_running_loop()
         while True:
             woken.clear()
-            as_of = self._opened.clock.now()
+            began = self._opened.clock.now()
             if refusal := await self._recheck():
                 return refusal
             news = await self._opened.log.news(self._tenant, self._wanted, self._position, limits.WATCH_EVENTS)
@@ -129,7 +129,9 @@ class AuditWatch:
             self._position = news.position
             if news.events or loop.time() >= self._speaks_by:
                 self._speaks_by = loop.time() + self._opened.heartbeat_s
-                return AuditTidings(news.events, self._seal(news.position), None if news.has_more else as_of)
+                # Our clock may be ahead, and nobody can vouch for what is to come.
+                as_of = None if news.has_more else min(began, news.read_time)
+                return AuditTidings(news.events, self._seal(news.position), as_of)
             try:
                 async with asyncio.timeout_at(self._speaks_by):
                     await woken.wait()

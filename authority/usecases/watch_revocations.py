@@ -64,7 +64,7 @@ class RevocationWatch:
         while True:
             woken.clear()
             # Whatever was acknowledged before is in what is read from now on.
-            as_of = self._opened.clock.now()
+            began = self._opened.clock.now()
             if refusal := await self._recheck():
                 return refusal
             news = await self._opened.feed.news(self._tenant, self._cursor, limits.WATCH_EVENTS)
@@ -74,7 +74,10 @@ class RevocationWatch:
                 end = news.items[-1].sequence if news.items else self._cursor
                 sign, heartbeat = self._opened.signer.sign_revocation, None
                 if not news.has_more:
-                    heartbeat = self._opened.signer.sign_heartbeat(FeedEnd(self._tenant, end, as_of))
+                    # Our clock may be ahead, and nobody can vouch for what is to come.
+                    heartbeat = self._opened.signer.sign_heartbeat(
+                        FeedEnd(self._tenant, end, min(began, news.read_time))
+                    )
                 tidings = FeedTidings([sign(self._tenant, item) for item in news.items], heartbeat)
                 self._cursor, self._speaks_by = end, loop.time() + self._opened.heartbeat_s
                 return tidings

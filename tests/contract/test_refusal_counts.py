@@ -3,12 +3,13 @@
 from authority.domain.references import SECOND, Instant
 from authority.domain.tally import REPLAYED, Counted, minute_of
 from authority.usecases.administer import ListedRefusals
+from tests.world.clock import LATE
 from tests.world.world import World
 
 
 async def test_what_is_counted_is_added_up_by_principal_and_reason(world: World) -> None:
     # given refusals of two minutes, and some of principals that are told together
-    minute = minute_of(world.now())
+    minute = minute_of(LATE)
     later = Instant(minute + 60 * SECOND)
     service, agent = world.service.ref, world.agent.ref
     expired, again = Counted(world.tenant, minute, service, "EXPIRED"), Counted(world.tenant, later, service, "EXPIRED")
@@ -30,7 +31,7 @@ async def test_what_is_counted_is_added_up_by_principal_and_reason(world: World)
 
 
 async def test_g02_the_counts_of_a_tenant_are_its_own(world: World) -> None:
-    neighbour, minute = await world.neighbour(), minute_of(world.now())
+    neighbour, minute = await world.neighbour(), minute_of(LATE)
     theirs = Counted(neighbour.tenant, minute, neighbour.agent.ref, "NOT_FOUND")
     ours = Counted(world.tenant, minute, world.agent.ref, "NOT_FOUND")
     await world.authority.store.refusals.add({theirs: 3, ours: 1})

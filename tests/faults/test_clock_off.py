@@ -1,14 +1,31 @@
 """A machine whose clock is off the database's: times cannot be judged there, so nothing is committed there."""
 
+import time
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from capability_authority.client import Unavailable
+from capability_authority.offline import RevocationFeed
+from capability_authority.v1.types_pb2 import TenantRef
 from tests.faults.conftest import Site
 from tests.installation import clock_off
 from tests.installation.storage import Storage
 from tests.installation.team import ONCE, Team, refused, team_at
+
+
+async def _vouched_ms(team: Team) -> int:
+    """The latest moment that watches say they know everything of."""
+    tenant = team.tenant.ref
+    feed = RevocationFeed(TenantRef(namespace=tenant.namespace, id=tenant.id))
+    async with aclosing(team.user.watch_revocations(feed)) as revocations:
+        while feed.as_of_ms is None:
+            await anext(revocations)
+    async with aclosing(team.admin.watch_audit_events()) as events:
+        as_of_time = (await anext(events)).as_of_time
+    assert as_of_time
+    return max(feed.as_of_ms, int(as_of_time.timestamp() * 1_000))
 
 
 @pytest.mark.parametrize("offset_ms", [8_000, -8_000])
@@ -32,6 +49,8 @@ async def test_b15_a_clock_off_by_more_than_the_bound_is_unavailable_until_it_is
         assert broken_storage.dump() == before
         # And what is settled is still answered
         assert (await team.commit(first)).replayed
+        # And no watch vouches for what is to come
+        assert await _vouched_ms(team) <= time.time_ns() // 1_000_000
         # And once the clock is right the same key succeeds
         clock.write_text("0")
         assert not (await team.commit(second)).replayed

@@ -6,7 +6,10 @@ from uuid import UUID
 
 from authority.domain.references import Instant, after
 
-BEGINNING = Instant(1_800_000_000_000)
+BEGINNING = Instant(1_700_000_000_000)
+"""In 2023, earlier than any database's own time: so this clock is never ahead."""
+LATE = Instant(4_000_000_000_000)
+"""In 2096, later than any database's own time: what is of then is never old to it."""
 
 
 @dataclass(slots=True)

@@ -33,9 +33,10 @@ order by event_id
 limit $9
 
 -- name: audit_place
--- Which database this is, and whether it was restored to a point in time or promoted since.
+-- Which database this is, and whether it was restored to a point in time or promoted since; and the time.
 select (pg_control_system()).system_identifier::text as cluster,
-  ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as timeline
+  ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int as timeline,
+  clock_timestamp() as read_time
 
 -- name: audit_snapshot
 -- Which transactions are visible.

@@ -25,8 +25,9 @@ order by sequence
 limit $4
 
 -- name: feed_place
--- The last item of a feed up to a sequence, and the last of all; 0 for none.
-select
+-- The last item of a feed up to a sequence, and the last of all; 0 for none. And the time, which is no later than what is
+-- read next.
+select clock_timestamp() as read_time,
   coalesce(greatest(
     (select max(sequence) from authority.revocation where tenant = $1 and sequence <= $3),
     (select max(sequence) from authority.revocation where tenant = $2 and sequence <= $3)), 0) as before,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from authority.domain.audit import AuditFilter, ToldEvent
-from authority.domain.references import TenantRef
+from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.revocation import FeedItem
 from authority.domain.tally import Counted
@@ -19,6 +19,8 @@ class AuditNews:
     position: str
     has_more: bool
     """Whether more was visible than was asked for: the position is in the midst of it."""
+    read_time: Instant
+    """By the store's clock, before it was read: what was acknowledged earlier had become visible."""
 
 
 class AuditLog(Protocol):
@@ -58,6 +60,8 @@ class FeedNews:
 
     items: Sequence[FeedItem]
     has_more: bool
+    read_time: Instant
+    """By the store's clock, before it was read: what was acknowledged earlier was in the feed."""
 
 
 class RevocationFeed(Protocol):

@@ -10,6 +10,7 @@ from tests.integration.postgres.constraints import TRIPS, Trip
 from tests.integration.postgres.parking import park_oldest_event
 from tests.integration.postgres.superuser import Superuser
 from tests.world.authority import Authority
+from tests.world.clock import LATE
 from tests.world.world import World, must
 
 
@@ -21,9 +22,7 @@ async def good_rows(authority: Authority) -> World:
     await world.issued()
     await world.authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
     must(await world.revoke(await world.issued()))
-    await world.authority.store.refusals.add(
-        {Counted(world.tenant, minute_of(world.now()), world.service.ref, "EXPIRED"): 1}
-    )
+    await world.authority.store.refusals.add({Counted(world.tenant, minute_of(LATE), world.service.ref, "EXPIRED"): 1})
     await park_oldest_event(world)
     must(await world.cite(answer.receipt.record_id, "answer 1"))
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))

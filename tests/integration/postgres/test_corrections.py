@@ -59,7 +59,7 @@ async def test_h10_the_commit_of_a_correction_tells_of_both_records(world: World
         "source": SOURCE,
         "type": "memory.corrected.v1",
         "subject": old,
-        "time": "2027-01-15T08:00:00.000Z",
+        "time": "2023-11-14T22:13:20.000Z",
         "datacontenttype": "application/json",
         "data": {
             "tenant": str(world.tenant),

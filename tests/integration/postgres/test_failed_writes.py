@@ -302,7 +302,7 @@ async def test_h10_the_event_of_a_commit_says_what_was_committed(world: World, s
         "source": "authority.test",
         "type": "memory.committed.v1",
         "subject": plan.record_id,
-        "time": "2027-01-15T08:00:00.000Z",
+        "time": "2023-11-14T22:13:20.000Z",
         "datacontenttype": "application/json",
         "data": {
             "tenant": str(world.tenant),

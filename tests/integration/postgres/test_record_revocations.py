@@ -61,7 +61,7 @@ async def test_h10_a_revocation_is_told_by_event_audit_and_feed_and_says_why(
         "source": SOURCE,
         "type": "memory.revoked.v1",
         "subject": record_id,
-        "time": "2027-01-15T08:00:00.000Z",
+        "time": "2023-11-14T22:13:20.000Z",
         "datacontenttype": "application/json",
         "data": {
             "tenant": str(world.tenant),

@@ -7,6 +7,7 @@ from authority.postgres.connections import Database, Power
 from authority.postgres.refusal_counts import PostgresRefusalCounts
 from tests.integration.postgres.superuser import Superuser
 from tests.integration.postgres.test_rights import acting_as
+from tests.world.clock import LATE
 from tests.world.world import World
 
 MANY = 1_100
@@ -36,7 +37,7 @@ async def kept(superuser: Superuser, world: World) -> int:
 
 def one_more(world: World) -> dict[Counted, int]:
     """A refusal of this minute."""
-    return {Counted(world.tenant, minute_of(world.now()), world.agent.ref, "EXPIRED"): 1}
+    return {Counted(world.tenant, minute_of(LATE), world.agent.ref, "EXPIRED"): 1}
 
 
 async def test_g16_what_is_old_is_forgotten_some_at_a_time_by_what_comes(

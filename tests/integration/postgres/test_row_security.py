@@ -15,6 +15,7 @@ from tests.integration.postgres.parking import park_oldest_event
 from tests.integration.postgres.superuser import Superuser
 from tests.integration.postgres.test_rights import acting_as
 from tests.world.authority import Authority
+from tests.world.clock import LATE
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
 from tests.world.world import World, must
 
@@ -30,7 +31,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         issued, answer = await world.committed(by=world.agent)
         await authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
         must(await world.revoke(await world.issued()))
-        refused = Counted(world.tenant, minute_of(world.now()), world.service.ref, "EXPIRED")
+        refused = Counted(world.tenant, minute_of(LATE), world.service.ref, "EXPIRED")
         await authority.store.refusals.add({refused: 1})
         await park_oldest_event(world)
         must(await world.cite(answer.receipt.record_id, "answer 1"))
