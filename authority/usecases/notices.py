@@ -31,7 +31,7 @@ class Notices:
         """An event that is set whenever there may be news of the tenant, while the block lasts."""
         woken = asyncio.Event()
         self._woken[tenant].add(woken)
-        if self._asking is None:
+        if self._asking is None or self._asking.done():
             # In a context of its own: the question belongs to no call.
             self._asking = asyncio.get_running_loop().create_task(self._ask_again_and_again(), context=Context())
         try:

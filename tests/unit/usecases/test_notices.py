@@ -20,6 +20,7 @@ class Log:
         self.asked: list[tuple[frozenset[TenantRef], str]] = []
         self.news: set[TenantRef] = set()
         self.is_away = False
+        self.is_broken_off = False
         self._turn = asyncio.Event()
 
     async def changed(self, tenants: Sequence[TenantRef], since: str) -> tuple[frozenset[TenantRef], str]:
@@ -28,6 +29,8 @@ class Log:
         self._turn.set()
         if self.is_away:
             raise DependencyUnavailable("away")
+        if self.is_broken_off:
+            raise asyncio.CancelledError
         news, self.news = frozenset(self.news), set()
         return news, f"seen {len(self.asked)}"
 
@@ -96,3 +99,18 @@ async def test_what_was_missed_while_the_database_was_away_is_asked_for_from_the
         await log.is_asked(3)
     assert log.asked[start][1] == ""
     assert log.asked[start + 1][1] != ""
+
+
+async def test_f02_a_question_that_was_broken_off_is_asked_again_for_the_next_who_watches() -> None:
+    log = Log()
+    notices = Notices(log.changed, every_s=0)
+    with notices.of(ONE):
+        # given that whatever carried the question was taken down under it
+        log.is_broken_off = True
+        await log.is_asked(1)
+        await asyncio.sleep(0)
+        log.is_broken_off = False
+        # when somebody else begins to watch, then both are woken again
+        with notices.of(OTHER):
+            await log.is_asked(1)
+            assert log.asked[-1][0] == {ONE, OTHER, AUTHORITY_ITSELF}
