@@ -66,6 +66,7 @@ from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
+from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Clock, Identifiers
@@ -302,6 +303,7 @@ def _use_cases(
     registry = PostgresRegistry(databases.read)
     audit_log, cursors = PostgresAuditLog(databases.read), SealedCursors.from_folder(settings.keys)
     notices = Notices(audit_log.changed)
+    known = KnownNamespaces(reading)
     capabilities = gatherers.capabilities
     record_revocations = PostgresRecordRevocations(databases.issue, settings.issuer, gatherers.relay)
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
@@ -318,24 +320,24 @@ def _use_cases(
         open_commit_stream=OpenCommitStream(registry, commit),
         revoke_capability=RevokeCapability(admit, capabilities, PostgresRevocations(databases.issue), clock),
         get_receipt=GetReceipt(admit, reader, signer, receipts, clock),
-        list_receipts=ListReceipts(admit, receipts, pages),
+        list_receipts=ListReceipts(admit, receipts, known, pages),
         get_key_set=GetKeySet(ring, here),
         create_proposal=create,
         open_revocation_watch=OpenRevocationWatch(
             registry, PostgresRevocationFeed(databases.read), signer, notices, clock
         ),
         get_proposal=GetProposal(admit, reading),
-        list_proposals=ListProposals(admit, reading, pages),
+        list_proposals=ListProposals(admit, reading, known, pages),
         validate_proposal=ValidateProposal(admit, reader, signer, proposing, validations, clock, identifiers, here),
         decide_proposal=DecideProposal(admit, proposing, approvals, clock, identifiers),
         evaluate_policy=EvaluatePolicy(admit, signer, decisions, CedarPolicyEngine(), clock, identifiers, here),
         get_record=GetRecord(admit, records, clock),
-        list_records=ListRecords(admit, records, pages, clock),
+        list_records=ListRecords(admit, records, known, pages, clock),
         revoke_record=RevokeRecord(admit, record_revocations, clock, revisions),
         register_citation=RegisterCitation(admit, reader, receipts, citations, clock, identifiers),
         export_record=ExportRecord(admit, reader, signer, PostgresHistories(databases.read), clock),
         list_citations=ListCitations(admit, citations, pages),
-        recall=RecallRecords(admit, PostgresRecall(databases.read), revisions, pages, clock),
+        recall=RecallRecords(admit, PostgresRecall(databases.read), known, revisions, pages, clock),
         correct_record=CorrectRecord(create, proposing, records, clock),
         list_audit_events=ListAuditEvents(admit, audit_log, pages),
         open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, notices, clock),

@@ -9,6 +9,7 @@ from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.usecases.admit import Admit
+from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.paging import Page, PageRequest, Pages
 from authority.usecases.ports import Proposals
 from authority.usecases.weights import weight_of_proposal
@@ -46,12 +47,13 @@ class ListProposals:
 
     admit: Admit
     proposals: Proposals
+    known: KnownNamespaces
     pages: Pages
 
     async def __call__(
         self, caller: Caller, memory_namespace: str, state: ProposalState | None, page: PageRequest
     ) -> Page[StoredProposal] | Refusal:
-        """Without `state` those in every state."""
+        """Without `state` those in every state. NOT_FOUND for an unknown memory namespace."""
         if refusal := await self.admit(caller):
             return refusal
         proposer = None if _sees_all(caller) else caller.ref
@@ -67,9 +69,10 @@ class ListProposals:
             )
 
         query = ("proposals", memory_namespace, state.value if state else "")
-        return await self.pages.turn(
+        found = await self.pages.turn(
             caller, query, page, fetch, lambda proposal: proposal.revision.proposal_id, weight_of_proposal
         )
+        return await self.known.judge(caller.tenant, memory_namespace, found)
 
 
 def _sees_all(caller: Caller) -> bool:

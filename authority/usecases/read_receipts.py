@@ -9,6 +9,7 @@ from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.usecases.admit import Admit
+from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.paging import Page, PageRequest, Pages
 from authority.usecases.ports import Clock, Receipts, Signer, Statements
 
@@ -67,10 +68,11 @@ class ListReceipts:
 
     admit: Admit
     receipts: Receipts
+    known: KnownNamespaces
     pages: Pages
 
     async def __call__(self, caller: Caller, memory_namespace: str, page: PageRequest) -> Page[StoredReceipt] | Refusal:
-        """Without the right to read a caller sees what it holds."""
+        """Without the right to read a caller sees what it holds. NOT_FOUND for an unknown memory namespace."""
         if refusal := await self.admit(caller):
             return refusal
         holder = None if caller.principal.may(Right.READ) else caller.ref
@@ -81,4 +83,5 @@ class ListReceipts:
             )
 
         query = ("receipts", memory_namespace)
-        return await self.pages.turn(caller, query, page, fetch, lambda receipt: receipt.receipt_id)
+        found = await self.pages.turn(caller, query, page, fetch, lambda receipt: receipt.receipt_id)
+        return await self.known.judge(caller.tenant, memory_namespace, found)

@@ -8,6 +8,7 @@ from authority.domain.reasons import Reason
 from authority.domain.record import MemoryRecord
 from authority.domain.refusal import Refusal
 from authority.usecases.admit import Admit
+from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.paging import Page, PageRequest, Pages
 from authority.usecases.ports import Clock, Records
 from authority.usecases.weights import weight_of_record
@@ -35,11 +36,12 @@ class ListRecords:
 
     admit: Admit
     records: Records
+    known: KnownNamespaces
     pages: Pages
     clock: Clock
 
     async def __call__(self, caller: Caller, memory_namespace: str, page: PageRequest) -> Page[MemoryRecord] | Refusal:
-        """Rights and visibility are judged anew for each page."""
+        """Rights and visibility are judged anew for each page. NOT_FOUND for an unknown memory namespace."""
         if refusal := await self.admit(caller) or require(caller, Right.READ):
             return refusal
 
@@ -54,4 +56,5 @@ class ListRecords:
             )
 
         query = ("records", memory_namespace)
-        return await self.pages.turn(caller, query, page, fetch, lambda record: record.record_id, weight_of_record)
+        found = await self.pages.turn(caller, query, page, fetch, lambda record: record.record_id, weight_of_record)
+        return await self.known.judge(caller.tenant, memory_namespace, found)

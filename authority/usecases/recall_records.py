@@ -9,6 +9,7 @@ from authority.domain.recall import RecallHit, RecallPosition, RecallQuery
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
 from authority.usecases.admit import Admit
+from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.paging import Page, PageRequest, Pages
 from authority.usecases.ports import Clock, Recall, RevisionTokens
 
@@ -28,6 +29,7 @@ class RecallRecords:
 
     admit: Admit
     recall: Recall
+    known: KnownNamespaces
     revisions: RevisionTokens
     pages: Pages
     clock: Clock
@@ -35,8 +37,9 @@ class RecallRecords:
     async def __call__(self, caller: Caller, request: RecallRequest) -> Page[RecallHit] | Refusal:
         """Rights and visibility are judged anew for each page.
 
-        Refusals: MALFORMED (a token of another tenant, caller or query), NOT_ALLOWED, DEPENDENCY_UNAVAILABLE (this
-        database has not got what the revision token names yet: the same call may be made again).
+        Refusals: MALFORMED (a token of another tenant, caller or query), NOT_ALLOWED, NOT_FOUND (an
+        unknown memory namespace), DEPENDENCY_UNAVAILABLE (this database has not got what the revision token names yet:
+        the same call may be made again).
         """
         fresh = self._fresh(caller, request.at_least_as_fresh_as)
         if isinstance(fresh, Refusal):
@@ -57,7 +60,8 @@ class RecallRecords:
         )
         if isinstance(answer, Refusal):
             return answer
-        return turn.page(answer.hits, "" if answer.is_last else _text(answer.hits[-1].position))
+        found = turn.page(answer.hits, "" if answer.is_last else _text(answer.hits[-1].position))
+        return await self.known.judge(caller.tenant, request.query.memory_namespace, found)
 
     def _fresh(self, caller: Caller, token: str) -> Freshness | Refusal | None:
         return self.revisions.open(caller.tenant, token) if token else None

@@ -31,6 +31,7 @@ from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
+from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces
@@ -132,6 +133,7 @@ class Authority:
         leases = leases or InProcessLeases(clock, lease_ms=LEASE_MS, replay_ms=REPLAY_MS)
         admit = Admit(nonces or InProcessNonces(clock))
         pages, revisions = Pages(SealedPageTokens(bytes(32)), clock), SealedRevisionTokens(bytes(32))
+        known = KnownNamespaces(store.proposals)
         commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE, revisions)
         issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE)
         create = CreateProposal(admit, reader, store.proposals, clock, ids)
@@ -150,17 +152,17 @@ class Authority:
             commit_batch=CommitBatch(commit),
             open_commit_stream=OpenCommitStream(store.registry, commit),
             get_proposal=GetProposal(admit, store.proposals),
-            list_proposals=ListProposals(admit, store.proposals, pages),
+            list_proposals=ListProposals(admit, store.proposals, known, pages),
             revoke_capability=RevokeCapability(admit, store.capabilities, store.revocations, clock),
             get_receipt=GetReceipt(admit, reader, signer, store.receipts, clock),
-            list_receipts=ListReceipts(admit, store.receipts, pages),
+            list_receipts=ListReceipts(admit, store.receipts, known, pages),
             get_record=GetRecord(admit, store.records, clock),
-            list_records=ListRecords(admit, store.records, pages, clock),
+            list_records=ListRecords(admit, store.records, known, pages, clock),
             revoke_record=RevokeRecord(admit, store.record_revocations, clock, revisions),
             register_citation=RegisterCitation(admit, reader, store.receipts, store.citations, clock, ids),
             export_record=ExportRecord(admit, reader, signer, store.histories, clock),
             list_citations=ListCitations(admit, store.citations, pages),
-            recall=RecallRecords(admit, store.recall, revisions, pages, clock),
+            recall=RecallRecords(admit, store.recall, known, revisions, pages, clock),
             correct_record=CorrectRecord(create, store.proposals, store.records, clock),
             list_audit_events=ListAuditEvents(admit, store.audit_log, pages),
             open_audit_watch=OpenAuditWatch(

@@ -15,7 +15,14 @@ from authority.usecases.ports.faults import Contention, DependencyUnavailable, N
 from authority.usecases.ports.identity import Nonces, Registry, StreamNonces
 from authority.usecases.ports.memory import Citations, Histories, Recall, RecordRevocations, Records, RevokedRecord
 from authority.usecases.ports.policy import Decide, Decisions, PolicyEngine
-from authority.usecases.ports.proposals import Approvals, Proposals, RecordedApproval, RecordedValidation, Validations
+from authority.usecases.ports.proposals import (
+    Approvals,
+    MemoryNamespaces,
+    Proposals,
+    RecordedApproval,
+    RecordedValidation,
+    Validations,
+)
 from authority.usecases.ports.requests import RequestMark
 from authority.usecases.ports.statements import KeySet, OpenedInvocation, Signer, Statements
 from authority.usecases.ports.surroundings import Clock, Identifiers
@@ -42,6 +49,7 @@ __all__ = [
     "IssuedCapability",
     "KeySet",
     "Leases",
+    "MemoryNamespaces",
     "NoSigningKey",
     "Nonces",
     "NotTaken",

@@ -14,12 +14,16 @@ from authority.domain.validation import SignedValidation
 from authority.usecases.ports.requests import RequestMark
 
 
-class Proposals(Protocol):
-    """Keeps proposals. A mark seen before with the same digest is answered with what it made then."""
+class MemoryNamespaces(Protocol):
+    """Where memory lives. Kept with the proposals, which begin there."""
 
     async def namespace(self, tenant: TenantRef, name: str) -> MemoryNamespace | None:
         """The memory namespace, when an operator made it."""
         ...
+
+
+class Proposals(MemoryNamespaces, Protocol):
+    """Keeps proposals. A mark seen before with the same digest is answered with what it made then."""
 
     async def get(self, tenant: TenantRef, proposal_id: str, revision: int) -> StoredProposal | None:
         """The revision, the newest for 0."""

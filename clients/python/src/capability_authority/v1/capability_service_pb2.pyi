@@ -633,6 +633,7 @@ class ListCommitReceiptsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
+    """NOT_FOUND when no operator made it."""
     page_size: _builtins.int
     """50 when 0, at most 200."""
     page_token: _builtins.str

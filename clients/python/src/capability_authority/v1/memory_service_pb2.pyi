@@ -196,6 +196,7 @@ class ListMemoryRecordsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
+    """NOT_FOUND when no operator made it."""
     page_size: _builtins.int
     """50 when 0, at most 200; a page may be shorter so that the answer stays below 1 MiB."""
     page_token: _builtins.str
@@ -312,6 +313,7 @@ class RecallRecordsRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     AT_LEAST_AS_FRESH_AS_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
+    """NOT_FOUND when no operator made it."""
     query: _builtins.str
     """1 to 1,024 bytes. All words are wanted; `or` between two wants either, "quotes" want a phrase, a minus sign before
     a word excludes it. A query without any word finds nothing.

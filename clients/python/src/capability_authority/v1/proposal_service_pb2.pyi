@@ -314,6 +314,7 @@ class ListProposalsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
+    """NOT_FOUND when no operator made it."""
     state: Global___ProposalState.ValueType
     """When unspecified, every state. VALIDATED is the review queue."""
     page_size: _builtins.int
