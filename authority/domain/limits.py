@@ -43,6 +43,14 @@ CURSOR_BYTES = 32 * 1024
 """A cursor names every transaction that was under way when it was made."""
 PROOF_BYTES = 2048
 STATEMENT_BYTES = 32 * 1024
+SELECTORS = 64
+"""Names in one dimension of a grant."""
+DELEGATION_DEPTH = 8
+"""Generations that can be derived from one grant."""
+GRANT_CHAIN_BLOCKS = 1 + DELEGATION_DEPTH
+GRANT_CHAIN_BYTES = 32 * 1024
+"""Payloads of a grant and its ancestors, together."""
+GRANT_NONCE_BYTES = 16
 INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 
@@ -52,6 +60,7 @@ CAPABILITY_LIFETIME_LEAST_MS = SECOND
 VALIDATION_LIFETIME_MS = DAY
 DECISION_LIFETIME_MS = DAY
 APPROVAL_LIFETIME_MS = 30 * DAY
+GRANT_LIFETIME_MS = 30 * DAY
 PAGE_TOKEN_LIFETIME_MS = 60 * MINUTE
 
 NOT_BEFORE_SKEW_MS = 30 * SECOND

@@ -7,6 +7,7 @@ from authority.domain.references import Instant
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+/-]*")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_NO_SEGMENTS = frozenset({"", ".", ".."})
 _MEDIA_TYPES = frozenset({"application/json", "text/plain"})
 
 ID_RULE = "ASCII letters, digits and . _ : @ + / - , beginning with a letter or digit"
@@ -15,6 +16,15 @@ ID_RULE = "ASCII letters, digits and . _ : @ + / - , beginning with a letter or 
 def is_id(text: str, most_bytes: int = limits.ID_BYTES) -> bool:
     """Whether `text` is an id, namespace or key: compared byte for byte, nothing trimmed (semantics §2, case A09)."""
     return len(text) <= most_bytes and _ID.fullmatch(text) is not None
+
+
+def is_selector(text: str) -> bool:
+    """Whether `text` can stand in a grant: whole segments, or a prefix of them and `/*` (semantics §6).
+
+    Segments that are empty, `.` or `..` select nothing and are none, and `*` stands for nothing but whole segments.
+    """
+    name = text.removesuffix("/*")
+    return len(text) <= limits.ID_BYTES and is_id(name) and not _NO_SEGMENTS.intersection(name.split("/"))
 
 
 def is_uuid(text: str) -> bool:

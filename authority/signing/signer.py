@@ -4,6 +4,7 @@ from google.protobuf.message import Message
 
 from authority.domain.capability import CommitCapability, OpenedCapability
 from authority.domain.decision import DecisionReceipt, SignedDecision
+from authority.domain.grant import Grant, OpenedGrant
 from authority.domain.plan import CommitReceipt
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
@@ -14,6 +15,7 @@ from authority.domain.validation import SignedValidation, ValidationReceipt
 from authority.signing.codec.attestation import KeyAttestation, encode_attestation
 from authority.signing.codec.capability import encode_capability
 from authority.signing.codec.decision import encode_decision
+from authority.signing.codec.grant import encode_grant
 from authority.signing.codec.receipt import encode_receipt
 from authority.signing.codec.revocation import encode_heartbeat, encode_revocation
 from authority.signing.codec.validation import encode_validation
@@ -51,6 +53,11 @@ class KeyedSigner:
         message = encode_decision(receipt)
         statement, digest = self._sign(message, KeyPurpose.DECISION, receipt.tenant, receipt.memory_namespace)
         return SignedDecision(receipt, statement, digest)
+
+    def sign_grant(self, terms: Grant) -> OpenedGrant:
+        """The grant's statement: a key for every memory namespace signs it, since a grant can name several."""
+        statement, digest = self._sign(encode_grant(terms), KeyPurpose.GRANT, terms.tenant, "")
+        return OpenedGrant(statement, digest, terms)
 
     def sign_receipt(self, receipt: CommitReceipt) -> Statement:
         """The commit receipt's statement."""

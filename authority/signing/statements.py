@@ -6,6 +6,7 @@ from typing import Final
 
 from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
 from authority.domain.decision import SignedDecision
+from authority.domain.grant import OpenedGrant
 from authority.domain.plan import CommitReceipt
 from authority.domain.proposal import ProposalRevision
 from authority.domain.reasons import Reason
@@ -17,7 +18,7 @@ from authority.signing.codec.proposal import encode_proposal
 from authority.signing.codec.words import KEY_PURPOSES
 from authority.signing.key_ring import KeyRing
 from authority.signing.recent import Recent
-from authority.signing.statement_kinds import CAPABILITY, DECISION, INVOCATION, RECEIPT, VALIDATION
+from authority.signing.statement_kinds import CAPABILITY, DECISION, GRANT, INVOCATION, RECEIPT, VALIDATION
 from authority.signing.verified import VerifiedSignatures
 from authority.usecases.ports import OpenedInvocation
 from capability_authority.offline import (
@@ -71,6 +72,11 @@ class StatementReader:
     def open_receipt(self, statement: Statement) -> CommitReceipt | Refusal:
         """The commit receipt, or MALFORMED `receipt.…`."""
         return RECEIPT.read(statement)
+
+    def open_grant(self, statement: Statement) -> OpenedGrant | Refusal:
+        """The grant's terms, or MALFORMED `grant.…`."""
+        terms = GRANT.read(statement)
+        return terms if isinstance(terms, Refusal) else OpenedGrant(statement, _digest(statement), terms)
 
     def open_invocation(self, proof: bytes) -> OpenedInvocation | None:
         """The Invocation in a metadata entry, or None when it is none."""

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
 from authority.domain.decision import DecisionReceipt, SignedDecision
+from authority.domain.grant import Grant, OpenedGrant
 from authority.domain.invocation import Invocation
 from authority.domain.plan import CommitReceipt
 from authority.domain.proposal import ProposalRevision
@@ -43,6 +44,10 @@ class Statements(Protocol):
 
     def open_receipt(self, statement: Statement) -> CommitReceipt | Refusal:
         """The commit receipt, or MALFORMED."""
+        ...
+
+    def open_grant(self, statement: Statement) -> OpenedGrant | Refusal:
+        """The grant's terms, or MALFORMED."""
         ...
 
     def open_invocation(self, proof: bytes) -> OpenedInvocation | None:
@@ -97,6 +102,10 @@ class Signer(Protocol):
 
     def sign_decision(self, receipt: DecisionReceipt) -> SignedDecision:
         """The decision receipt's statement."""
+        ...
+
+    def sign_grant(self, terms: Grant) -> OpenedGrant:
+        """The grant's statement, of one that names this authority as its issuer."""
         ...
 
     def sign_receipt(self, receipt: CommitReceipt) -> Statement:

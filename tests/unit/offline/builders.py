@@ -106,7 +106,9 @@ def descriptor_of(message: Message | type[Message]) -> Descriptor:
 
 
 def scalar(field: FieldDescriptor, number: int) -> Any:  # whatever the field holds
-    """A value for one scalar field; other numbers give other values, but for enums, which alternate."""
+    """A value for one scalar field; other numbers give other values, but for enums, which alternate, and flags."""
+    if field.type == field.TYPE_BOOL:
+        return True
     if field.enum_type is not None:
         known = [value.number for value in field.enum_type.values if value.number]
         return known[number % len(known)]

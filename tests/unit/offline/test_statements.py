@@ -226,8 +226,8 @@ def _replaced(message: Message, name: str) -> bool:
         message.ClearField(name)
         getattr(message, name).extend(items)
         return True
-    if field.message_type is not None:
-        return False
+    if field.message_type is not None or field.type == field.TYPE_BOOL:
+        return False  # Of a flag that is set the other value is the cleared one.
     others = (scalar(field, number) for number in (1_001, 1_002))
     setattr(message, name, next(other for other in others if other != value))
     return True

@@ -66,6 +66,8 @@ def _others(value: Any) -> Iterator[Any]:
         yield bytes([value[0] ^ 1]) + value[1:]
         yield value[:-1]
         yield value + b"\x00"
+    elif isinstance(value, bool):
+        yield not value
     elif isinstance(value, int):
         yield value + 1
         yield value - 1

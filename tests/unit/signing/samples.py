@@ -5,6 +5,7 @@ import uuid
 
 from authority.domain.capability import CommitCapability
 from authority.domain.decision import COMMIT_ACTION, DecisionOutcome, DecisionReceipt
+from authority.domain.grant import Grant
 from authority.domain.identity import PrincipalKind
 from authority.domain.invocation import Invocation
 from authority.domain.plan import CommitReceipt
@@ -109,6 +110,43 @@ RECEIPT = CommitReceipt(
     request_fingerprint=digest(11),
     commit_time=after(NOW, 1_000),
 )
+
+HOLDER_PUBLIC_KEY = digest(16)
+"""No key that anybody has: 32 bytes."""
+
+GRANT = Grant(
+    issuer=ISSUER,
+    delegated_by=PrincipalRef("services", "orchestrator"),
+    tenant=TENANT,
+    subject=PrincipalRef("users", "u1"),
+    actor_chain=(PrincipalRef("services", "gateway"), PrincipalRef("services", "orchestrator")),
+    holder=PrincipalRef("agents", "a1"),
+    holder_key=hashlib.sha256(HOLDER_PUBLIC_KEY).digest(),
+    audiences=("memory.example", "other.example"),
+    actions=("memory.propose", "memory.recall"),
+    resources=("docs/*", "wiki/start"),
+    read_memory_namespaces=("team/*", "notes"),
+    write_memory_namespaces=("team/notes", "team/drafts"),
+    tools=("search", "fetch/*"),
+    providers=("local", "other"),
+    models=("small/*", "large/1"),
+    usd_micros=5_000_000,
+    tokens=100_000,
+    latency_ms=30_000,
+    concurrency=4,
+    uses=100,
+    network=True,
+    destructive=True,
+    not_before_time=NOW,
+    expire_time=after(NOW, 3_600_000),
+    delegation_depth=2,
+    policy_version=digest(7),
+    parent_digest=digest(17),
+    correlation_id="corr-1",
+    nonce=bytes(range(16)),
+    holder_public_key=HOLDER_PUBLIC_KEY,
+)
+"""Every field set, as no grant that holds has them: it has an issuer or is delegated."""
 
 INVOCATION = Invocation(
     tenant=TENANT,

@@ -1,12 +1,14 @@
 """Arbitrary good domain values."""
 
 import string
+from hashlib import sha256
 
 from hypothesis import strategies as st
 
-from authority.domain import limits
+from authority.domain import limits, shape
 from authority.domain.capability import CommitCapability
 from authority.domain.decision import DecisionOutcome, DecisionReceipt
+from authority.domain.grant import ACTIONS, Grant
 from authority.domain.invocation import Invocation
 from authority.domain.plan import CommitReceipt
 from authority.domain.references import Instant, PrincipalRef, TenantRef
@@ -126,6 +128,53 @@ INVOCATIONS = st.builds(
     nonce=st.binary(min_size=16, max_size=32),
     issue_time=INSTANTS,
 )
+_SELECTORS = IDS.filter(shape.is_selector) | IDS.map(lambda text: f"{text}/*").filter(shape.is_selector)
+_AMOUNTS = st.none() | st.integers(0, limits.INT64_MAX)
+_FLAGS = st.none() | st.booleans()
+
+
+def _granted(names: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, ...] | None]:
+    return st.none() | st.lists(names, max_size=4, unique=True).map(tuple)
+
+
+@st.composite
+def _grants(draw: st.DrawFn) -> Grant:
+    public_key = draw(st.just(b"") | DIGESTS)
+    return Grant(
+        issuer=draw(maybe(IDS)),
+        delegated_by=draw(st.none() | PRINCIPALS),
+        tenant=draw(TENANTS),
+        subject=draw(PRINCIPALS),
+        actor_chain=draw(st.lists(PRINCIPALS, max_size=limits.DELEGATION_DEPTH).map(tuple)),
+        holder=draw(PRINCIPALS),
+        holder_key=sha256(public_key).digest() if public_key else draw(DIGESTS),
+        audiences=draw(_granted(IDS)),
+        actions=draw(_granted(st.sampled_from(sorted(ACTIONS)))),
+        resources=draw(_granted(_SELECTORS)),
+        read_memory_namespaces=draw(_granted(_SELECTORS)),
+        write_memory_namespaces=draw(_granted(_SELECTORS)),
+        tools=draw(_granted(_SELECTORS)),
+        providers=draw(_granted(_SELECTORS)),
+        models=draw(_granted(_SELECTORS)),
+        usd_micros=draw(_AMOUNTS),
+        tokens=draw(_AMOUNTS),
+        latency_ms=draw(_AMOUNTS),
+        concurrency=draw(_AMOUNTS),
+        uses=draw(_AMOUNTS),
+        network=draw(_FLAGS),
+        destructive=draw(_FLAGS),
+        not_before_time=draw(INSTANTS),
+        expire_time=draw(INSTANTS),
+        delegation_depth=draw(st.integers(0, limits.DELEGATION_DEPTH)),
+        policy_version=draw(DIGESTS),
+        parent_digest=draw(st.just(b"") | DIGESTS),
+        correlation_id=draw(maybe(IDS)),
+        nonce=draw(st.binary(min_size=16, max_size=16)),
+        holder_public_key=public_key,
+    )
+
+
+GRANTS = _grants()
 ATTESTATIONS = st.builds(
     KeyAttestation,
     issuer=IDS,

@@ -27,6 +27,7 @@ from capability_authority.v1.statements_pb2 import (
     CommitCapability,
     CommitReceipt,
     DecisionReceipt,
+    Grant,
     Invocation,
     KeyAttestation,
     ProposalRevision,
@@ -41,6 +42,7 @@ __all__ = [
     "COMMIT_CAPABILITY",
     "COMMIT_RECEIPT",
     "DECISION_RECEIPT",
+    "GRANT",
     "INVOCATION",
     "KEY_ATTESTATION",
     "PAYLOAD_CLASSES",
@@ -80,6 +82,7 @@ KeyLookup = Callable[[str], PublicKey | None]
 COMMIT_CAPABILITY: Final = "application/vnd.capability-authority.commit-capability.v1+protobuf"
 COMMIT_RECEIPT: Final = "application/vnd.capability-authority.commit-receipt.v1+protobuf"
 DECISION_RECEIPT: Final = "application/vnd.capability-authority.decision-receipt.v1+protobuf"
+GRANT: Final = "application/vnd.capability-authority.grant.v1+protobuf"
 INVOCATION: Final = "application/vnd.capability-authority.invocation.v1+protobuf"
 KEY_ATTESTATION: Final = "application/vnd.capability-authority.key-attestation.v1+protobuf"
 PROPOSAL_REVISION: Final = "application/vnd.capability-authority.proposal-revision.v1+protobuf"
@@ -92,6 +95,7 @@ PAYLOAD_CLASSES: Final[Mapping[str, type[Message]]] = MappingProxyType(
         COMMIT_CAPABILITY: CommitCapability,
         COMMIT_RECEIPT: CommitReceipt,
         DECISION_RECEIPT: DecisionReceipt,
+        GRANT: Grant,
         INVOCATION: Invocation,
         KEY_ATTESTATION: KeyAttestation,
         PROPOSAL_REVISION: ProposalRevision,

@@ -27,6 +27,7 @@ from capability_authority.offline.statements import (
     COMMIT_CAPABILITY,
     COMMIT_RECEIPT,
     DECISION_RECEIPT,
+    GRANT,
     INVOCATION,
     KEY_ATTESTATION,
     PAYLOAD_CLASSES,
@@ -41,6 +42,7 @@ from capability_authority.v1.statements_pb2 import (
     CommitCapability,
     CommitReceipt,
     DecisionReceipt,
+    Grant,
     Invocation,
     KeyAttestation,
     Revocation,
@@ -51,6 +53,7 @@ from capability_authority.v1.statements_pb2 import (
 from capability_authority.v1.types_pb2 import (
     KEY_PURPOSE_CAPABILITY,
     KEY_PURPOSE_DECISION,
+    KEY_PURPOSE_GRANT,
     KEY_PURPOSE_HOLDER,
     KEY_PURPOSE_RECEIPT,
     KEY_PURPOSE_REVOCATION,
@@ -83,6 +86,7 @@ PURPOSES: Final[Mapping[str, "KeyPurpose.ValueType"]] = MappingProxyType(
         COMMIT_CAPABILITY: KEY_PURPOSE_CAPABILITY,
         VALIDATION_RECEIPT: KEY_PURPOSE_VALIDATION,
         DECISION_RECEIPT: KEY_PURPOSE_DECISION,
+        GRANT: KEY_PURPOSE_GRANT,
         COMMIT_RECEIPT: KEY_PURPOSE_RECEIPT,
         KEY_ATTESTATION: KEY_PURPOSE_RECEIPT,
         REVOCATION: KEY_PURPOSE_REVOCATION,
@@ -90,7 +94,10 @@ PURPOSES: Final[Mapping[str, "KeyPurpose.ValueType"]] = MappingProxyType(
         INVOCATION: KEY_PURPOSE_HOLDER,
     }
 )
-"""The one key purpose that may sign each payload type."""
+"""The one key purpose that may sign each payload type.
+
+A grant that its parent's holder derived is signed by the holder key that the parent binds: `verify_grant_chain`.
+"""
 
 
 class _Claims(NamedTuple):
@@ -209,7 +216,7 @@ def _claims(message: Message) -> _Claims:
             return _Claims(message.issuer, message.capability.tenant, message.capability.memory_namespace)
         case CommitCapability() | ValidationReceipt() | DecisionReceipt():
             return _Claims(message.issuer, message.tenant, message.memory_namespace)
-        case KeyAttestation() | Revocation() | RevocationHeartbeat():
+        case Grant() | KeyAttestation() | Revocation() | RevocationHeartbeat():
             return _Claims(message.issuer, message.tenant, None)
         case Invocation():
             return _Claims(None, message.tenant, None)

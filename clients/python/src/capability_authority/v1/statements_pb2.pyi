@@ -695,3 +695,230 @@ class RevocationHeartbeat(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RevocationHeartbeat: _TypeAlias = RevocationHeartbeat  # noqa: Y015
+
+@_typing.final
+class GrantedNames(_message.Message):
+    """What a grant names in one of its dimensions. An empty list denies all of it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAMES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 64, none of them twice."""
+
+    def __init__(
+        self,
+        *,
+        names: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["names", b"names"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GrantedNames: _TypeAlias = GrantedNames  # noqa: Y015
+
+@_typing.final
+class GrantedAmount(_message.Message):
+    """How much of something a grant allows."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MOST_FIELD_NUMBER: _builtins.int
+    most: _builtins.int
+    """Not negative; 0 denies all of it."""
+    def __init__(
+        self,
+        *,
+        most: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["most", b"most"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GrantedAmount: _TypeAlias = GrantedAmount  # noqa: Y015
+
+@_typing.final
+class GrantedFlag(_message.Message):
+    """Whether a grant allows something that is allowed or not."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ALLOWED_FIELD_NUMBER: _builtins.int
+    allowed: _builtins.bool
+    def __init__(
+        self,
+        *,
+        allowed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GrantedFlag: _TypeAlias = GrantedFlag  # noqa: Y015
+
+@_typing.final
+class Grant(_message.Message):
+    """An authorization that can be used more than once, and handed on, but only ever narrower (ADR-325). Its statement digest
+    names it. A dimension that is absent denies at the root of a chain, and is refused in a child: whoever derives a grant
+    says everything again. Signed by the authority's grant key when it names an issuer, else by the parent's holder.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ISSUER_FIELD_NUMBER: _builtins.int
+    DELEGATED_BY_FIELD_NUMBER: _builtins.int
+    TENANT_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    ACTOR_CHAIN_FIELD_NUMBER: _builtins.int
+    HOLDER_FIELD_NUMBER: _builtins.int
+    HOLDER_KEY_FIELD_NUMBER: _builtins.int
+    AUDIENCES_FIELD_NUMBER: _builtins.int
+    ACTIONS_FIELD_NUMBER: _builtins.int
+    RESOURCES_FIELD_NUMBER: _builtins.int
+    READ_MEMORY_NAMESPACES_FIELD_NUMBER: _builtins.int
+    WRITE_MEMORY_NAMESPACES_FIELD_NUMBER: _builtins.int
+    TOOLS_FIELD_NUMBER: _builtins.int
+    PROVIDERS_FIELD_NUMBER: _builtins.int
+    MODELS_FIELD_NUMBER: _builtins.int
+    USD_MICROS_FIELD_NUMBER: _builtins.int
+    TOKENS_FIELD_NUMBER: _builtins.int
+    LATENCY_MS_FIELD_NUMBER: _builtins.int
+    CONCURRENCY_FIELD_NUMBER: _builtins.int
+    USES_FIELD_NUMBER: _builtins.int
+    NETWORK_FIELD_NUMBER: _builtins.int
+    DESTRUCTIVE_FIELD_NUMBER: _builtins.int
+    NOT_BEFORE_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    DELEGATION_DEPTH_FIELD_NUMBER: _builtins.int
+    POLICY_VERSION_FIELD_NUMBER: _builtins.int
+    PARENT_DIGEST_FIELD_NUMBER: _builtins.int
+    CORRELATION_ID_FIELD_NUMBER: _builtins.int
+    NONCE_FIELD_NUMBER: _builtins.int
+    HOLDER_PUBLIC_KEY_FIELD_NUMBER: _builtins.int
+    issuer: _builtins.str
+    """The authority that made it; empty when the parent's holder did, offline."""
+    holder_key: _builtins.bytes
+    """Names the credential that the holder presents it with: SHA-256 of its raw public key, 32 bytes."""
+    delegation_depth: _builtins.int
+    """How many generations may still be derived from it: 0 to 8."""
+    policy_version: _builtins.bytes
+    """32 bytes; the same in the whole chain."""
+    parent_digest: _builtins.bytes
+    """Statement digest of the parent; empty at a root."""
+    correlation_id: _builtins.str
+    nonce: _builtins.bytes
+    """16 random bytes, so that no two grants are one."""
+    holder_public_key: _builtins.bytes
+    """The raw Ed25519 public key that `holder_key` is the digest of, so that whoever has the chain alone can verify what
+    the holder derives. Empty for a credential that signs nothing: its holder derives nothing offline.
+    """
+    @_builtins.property
+    def delegated_by(self) -> _types_pb2.PrincipalRef:
+        """The parent's holder, who signed; absent when the authority did."""
+
+    @_builtins.property
+    def tenant(self) -> _types_pb2.TenantRef: ...
+    @_builtins.property
+    def subject(self) -> _types_pb2.PrincipalRef:
+        """Whose rights are used; the same in the whole chain."""
+
+    @_builtins.property
+    def actor_chain(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.PrincipalRef]:
+        """The holders of the ancestors, root first: the chain of those who act for the subject, without the holder."""
+
+    @_builtins.property
+    def holder(self) -> _types_pb2.PrincipalRef:
+        """Who may present it."""
+
+    @_builtins.property
+    def audiences(self) -> Global___GrantedNames:
+        """Exact names."""
+
+    @_builtins.property
+    def actions(self) -> Global___GrantedNames:
+        """Of the closed vocabulary."""
+
+    @_builtins.property
+    def resources(self) -> Global___GrantedNames:
+        """Selectors, from here to the models: a name made of whole segments, or a prefix of them and "/*"."""
+
+    @_builtins.property
+    def read_memory_namespaces(self) -> Global___GrantedNames: ...
+    @_builtins.property
+    def write_memory_namespaces(self) -> Global___GrantedNames: ...
+    @_builtins.property
+    def tools(self) -> Global___GrantedNames: ...
+    @_builtins.property
+    def providers(self) -> Global___GrantedNames: ...
+    @_builtins.property
+    def models(self) -> Global___GrantedNames: ...
+    @_builtins.property
+    def usd_micros(self) -> Global___GrantedAmount:
+        """Budgets, of the grant and of everything derived from it together."""
+
+    @_builtins.property
+    def tokens(self) -> Global___GrantedAmount: ...
+    @_builtins.property
+    def latency_ms(self) -> Global___GrantedAmount: ...
+    @_builtins.property
+    def concurrency(self) -> Global___GrantedAmount: ...
+    @_builtins.property
+    def uses(self) -> Global___GrantedAmount: ...
+    @_builtins.property
+    def network(self) -> Global___GrantedFlag: ...
+    @_builtins.property
+    def destructive(self) -> Global___GrantedFlag: ...
+    @_builtins.property
+    def not_before_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """At most 30 days after `not_before_time`."""
+
+    def __init__(
+        self,
+        *,
+        issuer: _builtins.str = ...,
+        delegated_by: _types_pb2.PrincipalRef | None = ...,
+        tenant: _types_pb2.TenantRef | None = ...,
+        subject: _types_pb2.PrincipalRef | None = ...,
+        actor_chain: _abc.Iterable[_types_pb2.PrincipalRef] | None = ...,
+        holder: _types_pb2.PrincipalRef | None = ...,
+        holder_key: _builtins.bytes = ...,
+        audiences: Global___GrantedNames | None = ...,
+        actions: Global___GrantedNames | None = ...,
+        resources: Global___GrantedNames | None = ...,
+        read_memory_namespaces: Global___GrantedNames | None = ...,
+        write_memory_namespaces: Global___GrantedNames | None = ...,
+        tools: Global___GrantedNames | None = ...,
+        providers: Global___GrantedNames | None = ...,
+        models: Global___GrantedNames | None = ...,
+        usd_micros: Global___GrantedAmount | None = ...,
+        tokens: Global___GrantedAmount | None = ...,
+        latency_ms: Global___GrantedAmount | None = ...,
+        concurrency: Global___GrantedAmount | None = ...,
+        uses: Global___GrantedAmount | None = ...,
+        network: Global___GrantedFlag | None = ...,
+        destructive: Global___GrantedFlag | None = ...,
+        not_before_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        delegation_depth: _builtins.int = ...,
+        policy_version: _builtins.bytes = ...,
+        parent_digest: _builtins.bytes = ...,
+        correlation_id: _builtins.str = ...,
+        nonce: _builtins.bytes = ...,
+        holder_public_key: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "audiences", b"audiences", "concurrency", b"concurrency", "delegated_by", b"delegated_by", "destructive", b"destructive", "expire_time", b"expire_time", "holder", b"holder", "latency_ms", b"latency_ms", "models", b"models", "network", b"network", "not_before_time", b"not_before_time", "providers", b"providers", "read_memory_namespaces", b"read_memory_namespaces", "resources", b"resources", "subject", b"subject", "tenant", b"tenant", "tokens", b"tokens", "tools", b"tools", "usd_micros", b"usd_micros", "uses", b"uses", "write_memory_namespaces", b"write_memory_namespaces"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actions", b"actions", "actor_chain", b"actor_chain", "audiences", b"audiences", "concurrency", b"concurrency", "correlation_id", b"correlation_id", "delegated_by", b"delegated_by", "delegation_depth", b"delegation_depth", "destructive", b"destructive", "expire_time", b"expire_time", "holder", b"holder", "holder_key", b"holder_key", "holder_public_key", b"holder_public_key", "issuer", b"issuer", "latency_ms", b"latency_ms", "models", b"models", "network", b"network", "nonce", b"nonce", "not_before_time", b"not_before_time", "parent_digest", b"parent_digest", "policy_version", b"policy_version", "providers", b"providers", "read_memory_namespaces", b"read_memory_namespaces", "resources", b"resources", "subject", b"subject", "tenant", b"tenant", "tokens", b"tokens", "tools", b"tools", "usd_micros", b"usd_micros", "uses", b"uses", "write_memory_namespaces", b"write_memory_namespaces"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Grant: _TypeAlias = Grant  # noqa: Y015
