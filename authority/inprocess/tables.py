@@ -9,6 +9,7 @@ from authority.domain.audit import AuditEvent
 from authority.domain.capability import OpenedCapability
 from authority.domain.citation import Citation
 from authority.domain.decision import Approval, SignedDecision
+from authority.domain.evidence import Evidence
 from authority.domain.identity import Principal
 from authority.domain.plan import Claim, StoredReceipt
 from authority.domain.proposal import ProposalState, StoredProposal
@@ -142,6 +143,7 @@ class Tables:
     tombstones: dict[tuple[TenantRef, str, bytes], tuple[Tombstone, ...]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     citations: dict[str, Citation] = field(default_factory=dict)
+    evidence: dict[tuple[TenantRef, bytes], Evidence] = field(default_factory=dict)
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
     audit: list[AuditEvent] = field(default_factory=list)
     revocations: dict[int, Revoked] = field(default_factory=dict)

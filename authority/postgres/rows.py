@@ -7,6 +7,7 @@ import asyncpg
 
 from authority.domain.citation import Citation
 from authority.domain.decision import Approval, ApprovalVerdict
+from authority.domain.evidence import Evidence, EvidenceState
 from authority.domain.identity import Principal, PrincipalKind, Right
 from authority.domain.plan import StoredReceipt
 from authority.domain.proposal import (
@@ -179,6 +180,27 @@ def citation(row: Row) -> Citation:
         citing_kind=row["citing_kind"],
         citing_ref=row["citing_ref"],
         create_time=row["create_time"],
+    )
+
+
+def evidence(row: Row) -> Evidence:
+    """A row of evidence."""
+    return Evidence(
+        tenant=tenant_ref(row["tenant"]),
+        digest=row["digest"],
+        media_type=row["media_type"],
+        content=row["content"],
+        reference=row["reference"],
+        put_by=principal_ref(row["put_by"]),
+        visibility=Visibility(row["visibility"]),
+        visibility_scope=row["visibility_scope"],
+        signed_by=principal_ref(row["signed_by"]) if row["signed_by"] else None,
+        statement=statement(row) if row["payload_type"] else None,
+        put_time=row["put_time"],
+        state=EvidenceState(row["state"]),
+        decided_by=principal_ref(row["decided_by"]) if row["decided_by"] else None,
+        decide_time=row["decide_time"],
+        note=row["note"],
     )
 
 

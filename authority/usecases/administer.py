@@ -22,6 +22,10 @@ class AlreadyThere(Exception):
     """What the act would make exists already."""
 
 
+class NotTheirs(Exception):
+    """The person who is said to have decided may not decide on this."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListedPrincipal:
     """A principal as the operator sees it."""

@@ -13,6 +13,7 @@ from authority.inprocess.capabilities import InProcessCapabilities
 from authority.inprocess.citations import InProcessCitations
 from authority.inprocess.committer import InProcessCommitter
 from authority.inprocess.decisions import InProcessDecisions
+from authority.inprocess.evidence import InProcessEvidence
 from authority.inprocess.histories import InProcessHistories
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.proposals import InProcessProposals
@@ -34,6 +35,7 @@ from authority.postgres.citations import PostgresCitations
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
+from authority.postgres.evidence import PostgresEvidence, PostgresEvidenceReviews
 from authority.postgres.histories import PostgresHistories
 from authority.postgres.outbox import PostgresOutbox
 from authority.postgres.proposals import PostgresProposals
@@ -56,6 +58,8 @@ from authority.usecases.ports import (
     Clock,
     Committer,
     Decisions,
+    EvidenceReviews,
+    EvidenceStore,
     Histories,
     Outbox,
     Proposals,
@@ -119,6 +123,8 @@ class Store:
     recall: Recall
     citations: Citations
     histories: Histories
+    evidence: EvidenceStore
+    evidence_reviews: EvidenceReviews
     behind: Behind
 
 
@@ -191,6 +197,8 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         recall=InProcessRecall(tables),
         citations=InProcessCitations(tables),
         histories=InProcessHistories(tables),
+        evidence=InProcessEvidence(tables),
+        evidence_reviews=InProcessEvidence(tables),
         behind=_BehindTables(tables),
     )
 
@@ -221,5 +229,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         recall=PostgresRecall(reading),
         citations=PostgresCitations(proposing, reading),
         histories=PostgresHistories(reading),
+        evidence=PostgresEvidence(proposing, reading),
+        evidence_reviews=PostgresEvidenceReviews(databases[Power.ADMIN]),
         behind=_BehindPostgres(databases[Power.ADMIN]),
     )

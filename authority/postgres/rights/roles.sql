@@ -63,15 +63,15 @@ grant select on
   authority.principal_key, authority.request, authority.proposal_head, authority.proposal,
   authority.validation_receipt, authority.approval_decision, authority.decision_receipt, authority.capability,
   authority.commit_receipt, authority.memory_record, authority.tombstone, authority.revocation,
-  authority.citation
+  authority.citation, authority.evidence
   to authority_read, authority_propose, authority_issue;
 grant select on authority.audit_event to authority_read;
 
 grant insert on
   authority.request, authority.proposal_head, authority.proposal, authority.validation_receipt,
-  authority.approval_decision, authority.audit_event, authority.citation
+  authority.approval_decision, authority.audit_event, authority.citation, authority.evidence
   to authority_propose;
-grant update (current_revision, state) on authority.proposal_head to authority_propose;
+grant update (current_revision, state, withdraw_time) on authority.proposal_head to authority_propose;
 -- Whoever withdraws tells it in the same transaction.
 grant insert on authority.revocation to authority_propose, authority_issue, authority_admin;
 grant usage on sequence authority.decision_sequence to authority_propose, authority_issue, authority_admin;
@@ -104,6 +104,8 @@ grant select, insert, delete on authority.outbox_parked to authority_relay;
 grant insert, update on authority.issuer_key, authority.memory_namespace, authority.principal, authority.principal_key
   to authority_admin;
 grant insert on authority.policy_version, authority.tombstone, authority.audit_event to authority_admin;
+-- What a person decided on evidence, entered by the operator; of the evidence itself nothing ever changes.
+grant update (state, decided_by, decide_time, note) on authority.evidence to authority_admin;
 
 -- Which migrations were applied, so that the service can tell an operator that some are missing.
 grant select on _yoyo_migration to authority_read;

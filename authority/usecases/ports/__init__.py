@@ -11,6 +11,7 @@ from authority.usecases.ports.capabilities import (
 )
 from authority.usecases.ports.commits import Committer, DatabaseGeneration, Leases, Receipts, Sighting
 from authority.usecases.ports.delivery import NotTaken, Outbox, Refused, Sink, SinkAway, Taken
+from authority.usecases.ports.evidence import EvidenceIndex, EvidenceReviews, EvidenceStore
 from authority.usecases.ports.faults import Contention, DependencyUnavailable, NoSigningKey, Overloaded
 from authority.usecases.ports.identity import Nonces, Registry, StreamNonces
 from authority.usecases.ports.memory import Citations, Histories, Recall, RecordRevocations, Records, RevokedRecord
@@ -43,6 +44,9 @@ __all__ = [
     "Decide",
     "Decisions",
     "DependencyUnavailable",
+    "EvidenceIndex",
+    "EvidenceReviews",
+    "EvidenceStore",
     "FeedNews",
     "Histories",
     "Identifiers",

@@ -8,6 +8,20 @@ from dataclasses import dataclass, field
 NEW_ID = "ffffffff-0000-4000-8000-000000000000"
 NO_DIGEST = "\\x" + "00" * 32
 BAD_DIGEST = "\\x00"
+EVIDENCE: dict[str, object] = {"digest": NO_DIGEST, "content": None, "reference": "vault:7"}
+"""Another piece of evidence, which is referred to."""
+DECIDED: dict[str, object] = {
+    "state": "approved",
+    "decided_by": "test|admin",
+    "decide_time": "2027-01-01T00:00:00Z",
+}
+VOUCHED: dict[str, object] = {
+    "signed_by": "test|agent",
+    "payload_type": "",
+    "payload": "",
+    "key_id": "",
+    "signature": "",
+}
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,9 @@ TRIPS: dict[str, Trip] = {
     ),
     "proposal_head_committed_has_receipt": Trip(
         "proposal_head", "committed is what has a receipt", {"state": "committed", "receipt_id": None}
+    ),
+    "proposal_head_withdrawn_has_time": Trip(
+        "proposal_head", "withdrawn is what has a time", {"state": "withdrawn", "receipt_id": None}
     ),
     "proposal_head_corrects_a_record": Trip(
         "proposal_head",
@@ -189,6 +206,32 @@ TRIPS: dict[str, Trip] = {
         "citation", "a registered principal cites", {"citation_id": NEW_ID, "cited_by": "test|nobody"}
     ),
     "citation_digests_are_digests": Trip("citation", "digests are SHA-256", {"receipt_digest": BAD_DIGEST}),
+    # --- evidence
+    "evidence_kept_once": Trip("evidence", "a digest stands for one piece of evidence"),
+    "evidence_by_principal": Trip("evidence", "a registered principal puts it", EVIDENCE | {"put_by": "test|nobody"}),
+    "evidence_signed_by_principal": Trip(
+        "evidence", "a registered principal vouches for it", EVIDENCE | VOUCHED | {"signed_by": "test|nobody"}
+    ),
+    "evidence_decided_by_principal": Trip(
+        "evidence", "a registered person decided", EVIDENCE | DECIDED | {"decided_by": "test|nobody"}
+    ),
+    "evidence_digest_fits": Trip(
+        "evidence", "what is kept has its digest", {"digest": NO_DIGEST}, copied="content is not null"
+    ),
+    "evidence_kept_or_referred_to": Trip("evidence", "it is kept here or elsewhere", EVIDENCE | {"reference": None}),
+    "evidence_bounded": Trip("evidence", "a reference is never empty", EVIDENCE | {"reference": ""}),
+    "evidence_visibility_known": Trip("evidence", "the visibilities are closed", EVIDENCE | {"visibility": "world"}),
+    "evidence_scope_where_it_is_one": Trip(
+        "evidence", "only a channel or a team has an id", EVIDENCE | {"visibility_scope": "team 1"}
+    ),
+    "evidence_state_known": Trip("evidence", "the states are closed", EVIDENCE | DECIDED | {"state": "seen"}),
+    "evidence_decided_by_somebody": Trip(
+        "evidence", "what is no longer pending was decided", EVIDENCE | {"state": "approved"}
+    ),
+    "evidence_never_decided_by_its_putter": Trip(
+        "evidence", "who puts never decides", EVIDENCE | DECIDED | {"put_by": "test|admin"}
+    ),
+    "evidence_signed_whole": Trip("evidence", "a statement is kept whole", EVIDENCE | {"signed_by": "test|agent"}),
     "audit_event_key": Trip("audit_event", "an audit event is told once"),
     # --- what was withdrawn, and what was refused
     "revocation_in_order": Trip("revocation", "a place in the feed is one withdrawal's", {"subject": "another"}),

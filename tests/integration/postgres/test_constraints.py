@@ -11,6 +11,7 @@ from tests.integration.postgres.parking import park_oldest_event
 from tests.integration.postgres.superuser import Superuser
 from tests.world.authority import Authority
 from tests.world.clock import LATE
+from tests.world.evidence import kept
 from tests.world.world import World, must
 
 
@@ -26,6 +27,7 @@ async def good_rows(authority: Authority) -> World:
     await park_oldest_event(world)
     must(await world.cite(answer.receipt.record_id, "answer 1"))
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
+    await kept(world, b"a log")
     correction = must(await world.correct((await world.committed())[1].receipt.record_id))
     must(await world.commit(await world.issued_on(await world.allow(correction))))
     return world

@@ -32,8 +32,8 @@ authority_committer  update  capability(state,receipt_id) proposal_head(state,re
 authority_committer  update  memory_record(superseded_by,supersede_time)
 authority_propose    select  known
 authority_propose    insert  request proposal_head proposal validation_receipt approval_decision audit_event
-authority_propose    insert  revocation citation
-authority_propose    update  proposal_head(current_revision,state)
+authority_propose    insert  revocation citation evidence
+authority_propose    update  proposal_head(current_revision,state,withdraw_time)
 authority_issue      select  known stream_nonce refusal_count
 authority_issue      insert  request decision_receipt capability audit_event stream_nonce
 authority_issue      insert  revocation refusal_count tombstone outbox
@@ -48,6 +48,7 @@ authority_admin      select  everything
 authority_admin      insert  issuer_key memory_namespace principal principal_key policy_version tombstone audit_event
 authority_admin      insert  revocation
 authority_admin      update  issuer_key memory_namespace principal principal_key
+authority_admin      update  evidence(state,decided_by,decide_time,note)
 """
 """Nobody truncates, and nobody deletes but what opened streams, or was counted, long ago, and what was delivered;
 authority_commit and authority_service are not named at all."""

@@ -16,6 +16,7 @@ from tests.integration.postgres.superuser import Superuser
 from tests.integration.postgres.test_rights import acting_as
 from tests.world.authority import Authority
 from tests.world.clock import LATE
+from tests.world.evidence import kept
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
 from tests.world.world import World, must
 
@@ -35,6 +36,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         await authority.store.refusals.add({refused: 1})
         await park_oldest_event(world)
         must(await world.cite(answer.receipt.record_id, "answer 1"))
+        await kept(world, b"a log")
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     return worlds
 
