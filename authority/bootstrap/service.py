@@ -26,6 +26,7 @@ from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.gathering import GatheringSettings
 from authority.postgres.generation import GenerationWatch
 from authority.postgres.histories import PostgresHistories
+from authority.postgres.policy_versions import PostgresPolicyVersions
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
@@ -72,6 +73,7 @@ from authority.usecases.paging import Pages
 from authority.usecases.ports import Clock, Identifiers
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_key_set import GetKeySet
+from authority.usecases.read_policy import GetPolicyVersion
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
@@ -331,6 +333,7 @@ def _use_cases(
         validate_proposal=ValidateProposal(admit, reader, signer, proposing, validations, clock, identifiers, here),
         decide_proposal=DecideProposal(admit, proposing, approvals, clock, identifiers),
         evaluate_policy=EvaluatePolicy(admit, signer, decisions, CedarPolicyEngine(), clock, identifiers, here),
+        get_policy_version=GetPolicyVersion(admit, PostgresPolicyVersions(databases.read)),
         get_record=GetRecord(admit, records, clock),
         list_records=ListRecords(admit, records, known, pages, clock),
         revoke_record=RevokeRecord(admit, record_revocations, clock, revisions),

@@ -1,21 +1,24 @@
 """`authority policies …`: the bundles by which commits are decided."""
 
+import sys
+from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from authority.bootstrap.operator import Operator
-from authority.cli.arguments import AsJson, DataFolder, Tenant, iso, parse_digest, parse_name, short_time
-from authority.cli.failures import REFUSED, Refused
+from authority.cli.arguments import AsJson, DataFolder, Tenant, iso, parse_digest, parse_name, parse_tenant, short_time
+from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.operating import operate, require_known
-from authority.cli.output import emit, note, say
+from authority.cli.output import Json, emit, note, printable, say
 from authority.cli.tables import table
+from authority.domain.references import TenantRef
 from authority.policy.bundle import bundle_version, check_bundle
 from authority.policy.source import BUNDLE_BYTES
-from authority.usecases.administer import ListedPolicy
+from authority.usecases.administer import ListedPolicy, LoadedPolicy
 
-app = typer.Typer(no_args_is_help=True, help="Check, load, list and activate policy bundles: files of Cedar policies.")
+app = typer.Typer(no_args_is_help=True, help="Check, load, show, compare and activate bundles of Cedar policies.")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A bundle, in Cedar, UTF-8.", exists=True, dir_okay=False)]
 
@@ -70,6 +73,71 @@ def list_(*, data: DataFolder = None, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def show(
+    version: Annotated[bytes, typer.Argument(parser=parse_digest, metavar="VERSION", help="sha256:… of a bundle.")],
+    *,
+    tenant: Annotated[
+        TenantRef | None,
+        typer.Option(parser=parse_tenant, metavar="NS|ID", help="Also where in this tenant it decides."),
+    ] = None,
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a loaded bundle exactly: its SHA-256 is the version. When and where it decides goes to standard error."""
+
+    async def act(operator: Operator) -> tuple[LoadedPolicy, list[str] | None]:
+        loaded = await operator.administration.policy(version)
+        if tenant is None:
+            return loaded, None
+        await require_known(operator, tenant)
+        namespaces = await operator.administration.list_namespaces(tenant)
+        return loaded, [found.name for found in namespaces if found.policy_version == version]
+
+    loaded, active = operate(data, act)
+    if as_json:
+        where: dict[str, Json] = {} if active is None else {"active": active}
+        emit({"version": _shown(version), "load_time": iso(loaded.listed.load_time), "bundle": loaded.bundle} | where)
+        return
+    note(f"{_shown(version)}, loaded {short_time(loaded.listed.load_time)} UTC")
+    if active is not None:
+        note(f"it decides in {', '.join(active)} of {tenant}" if active else f"it decides nowhere in {tenant}")
+    sys.stdout.write(loaded.bundle)
+    sys.stdout.flush()
+
+
+@app.command()
+def diff(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="sha256:… of a loaded bundle, or a file.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="sha256:… of a loaded bundle, or a file.")],
+    *,
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare two bundles line by line. Ends with 0 when they are the same, with 1 when they are not."""
+    sides = [_side(text) for text in (old, new)]
+    loaded: dict[bytes, str] = {}
+    if wanted := {side for side in sides if isinstance(side, bytes)}:
+
+        async def act(operator: Operator) -> dict[bytes, str]:
+            return {version: (await operator.administration.policy(version)).bundle for version in sorted(wanted)}
+
+        loaded = operate(data, act)
+    before, after = (loaded[side] if isinstance(side, bytes) else _read(side) for side in sides)
+    lines = [*unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm="")]
+    if as_json:
+        versions = {"old": _shown(bundle_version(before)), "new": _shown(bundle_version(after))}
+        emit(versions | {"same": before == after, "diff": lines})
+    elif before == after:
+        say("the same")
+    else:
+        for line in lines:
+            say(printable(line))
+        if not lines:
+            note("they differ in their line ends alone")
+    return 0 if before == after else REFUSED
+
+
+@app.command()
 def activate(
     version: Annotated[bytes, typer.Argument(parser=parse_digest, metavar="VERSION", help="sha256:… of a bundle.")],
     *,
@@ -91,6 +159,19 @@ def activate(
         emit({"tenant": str(tenant), "namespace": namespace, "version": _shown(version)})
     else:
         say(f"{namespace} of {tenant} is decided by {_shown(version)} from now on")
+
+
+def _side(text: str) -> bytes | Path:
+    """One side of a comparison: what looks like a version is one."""
+    if text.startswith("sha256:"):
+        try:
+            return parse_digest(text)
+        except typer.BadParameter as error:
+            raise Misused(f"{text}: {error}") from None
+    path = Path(text)
+    if not path.is_file():
+        raise Misused(f"{text} is neither a version (sha256:…) nor a file")
+    return path
 
 
 def _read(file: Path) -> str:

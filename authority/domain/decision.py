@@ -6,10 +6,10 @@ from enum import Enum
 
 from authority.domain.identity import Principal
 from authority.domain.proposal import ProposalRevision, StoredProposal
-from authority.domain.record import MemoryNamespace
+from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.statement import Statement
-from authority.domain.validation import SignedValidation, ValidationOutcome
+from authority.domain.validation import Finding, SignedValidation, ValidationOutcome
 
 COMMIT_ACTION = "memory.commit-validated"
 """The only action a commit capability can name (ADR-328, closed vocabulary)."""
@@ -64,6 +64,13 @@ class PolicyQuestion:
     revision: ProposalRevision
     validation: ValidationOutcome
     approved: bool
+    mode: Mode = Mode.ENFORCE
+    """Of the memory namespace."""
+    validator_profile_version: str = ""
+    findings: tuple[Finding, ...] = ()
+    """What each validator said; `validation` is the worst of it."""
+    subject: PrincipalRef | None = None
+    """Of the grant under which it was proposed."""
 
     def once_approved(self) -> "PolicyQuestion":
         """The same question with a standing approval."""

@@ -19,6 +19,7 @@ from authority.usecases.administer import (
     ListedPolicy,
     ListedPrincipal,
     ListedRefusals,
+    LoadedPolicy,
     NewMemoryNamespace,
     NewPrincipal,
     NotThere,
@@ -104,6 +105,11 @@ class InProcessAdministration:
         """Every loaded bundle."""
         found = (listed for listed, _ in self.tables.policies.values())
         return sorted(found, key=lambda listed: (listed.load_time, listed.version))
+
+    async def policy(self, version: bytes) -> LoadedPolicy:
+        """One loaded bundle."""
+        self._require_policy(version)
+        return LoadedPolicy(*self.tables.policies[version])
 
     async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:
         """Puts the memory namespace under the bundle."""

@@ -7,7 +7,7 @@ from importlib import resources
 
 from cedarpy import PolicySet
 
-from authority.policy.rules import broken_rules, unparsable
+from authority.policy.rules import broken_rules, context_attributes, unparsable
 from authority.policy.source import policy_texts, unsafe
 
 
@@ -20,6 +20,8 @@ class Bundle:
     """Cedar's number of each policy and its `@id`."""
     asking: frozenset[str]
     """Cedar's numbers of the policies that ask for an approval instead of denying."""
+    speaks_of: frozenset[str]
+    """The attributes of the context that its policies look at: nothing else need be told."""
 
 
 def bundle_version(text: str) -> bytes:
@@ -57,4 +59,5 @@ def read_bundle(text: str) -> Bundle | tuple[str, ...]:
         policies,
         {number: policy.annotations["id"] for number, policy in nodes.static_policies.items()},
         frozenset(number for number, policy in nodes.static_policies.items() if "outcome" in policy.annotations),
+        context_attributes(nodes.static_policies),
     )

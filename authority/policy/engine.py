@@ -47,7 +47,7 @@ class CedarPolicyEngine:
 
 def _ask(bundle: Bundle, question: PolicyQuestion) -> PolicyAnswer:
     """One evaluation: REQUIRE_APPROVAL when nothing but policies that ask for an approval denied."""
-    result = is_authorized(request(question), bundle.policies, entities(question))
+    result = is_authorized(request(question, bundle.speaks_of), bundle.policies, entities(question))
     determining = frozenset(result.diagnostics.reasons)
     if result.diagnostics.errors:
         return PolicyAnswer(DecisionOutcome.DENY, _error_ids(bundle, result.diagnostics.errors))

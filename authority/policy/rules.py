@@ -14,17 +14,40 @@ from itertools import chain
 from cedarpy import Schema, policies_to_pst, pst, validate_policies
 
 from authority.domain.shape import is_id
+from authority.policy.question import CONTEXT_ATTRIBUTES
 from authority.policy.source import PolicyText
 
 ID_BYTES = 64
 REQUIRE_APPROVAL = "require_approval"
-_APPROVED = pst.GetAttr(pst.Var("context"), "approved")
+WHOLE_CONTEXT = "*"
+_CONTEXT = pst.Var("context")
+_APPROVED = pst.GetAttr(_CONTEXT, "approved")
 
 
 @cache
 def policy_schema() -> Schema:
     """What policies can ask about, as shipped in `schema.cedarschema`."""
     return Schema.from_str(resources.files("authority.policy").joinpath("schema.cedarschema").read_bytes().decode())
+
+
+def context_attributes(policies: Mapping[str, pst.Template]) -> frozenset[str]:
+    """Every attribute of the context that a policy reads or asks after; all there are when one uses it as a whole."""
+    found: set[str] = set()
+    for policy in policies.values():
+        for clause in policy.clauses:
+            found |= _attributes(clause)
+    return CONTEXT_ATTRIBUTES if WHOLE_CONTEXT in found else CONTEXT_ATTRIBUTES & found
+
+
+def _attributes(node: object) -> set[str]:
+    match node:
+        case pst.GetAttr(base=base, attr=attr) if base == _CONTEXT:
+            return {attr}
+        case pst.HasAttr(base=base, attrs=attrs) if base == _CONTEXT:
+            return {attrs[0]}
+    if node == _CONTEXT:
+        return {WHOLE_CONTEXT}
+    return {name for part in _parts(node) for name in _attributes(part)}
 
 
 def unparsable(texts: Sequence[PolicyText]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from authority.usecases.administer import (
     ListedPolicy,
     ListedPrincipal,
     ListedRefusals,
+    LoadedPolicy,
     NewMemoryNamespace,
     NewPrincipal,
     NotThere,
@@ -116,6 +117,13 @@ class PostgresAdministration:
         """Every loaded bundle."""
         found = await self.database.ask_all(query("policy_version_list"))
         return [ListedPolicy(row["version"], row["bytes"], row["load_time"]) for row in found]
+
+    async def policy(self, version: bytes) -> LoadedPolicy:
+        """One loaded bundle."""
+        row = await self.database.ask(query("policy_version_by_digest"), version)
+        if row is None:
+            raise NotThere(f"policy version sha256:{version.hex()} is not loaded")
+        return LoadedPolicy(ListedPolicy(row["version"], row["bytes"], row["load_time"]), row["bundle"])
 
     async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:
         """Puts the memory namespace under the bundle."""

@@ -48,6 +48,7 @@ METHODS: dict[str, MethodKind] = {
     _PROPOSALS + "ValidateProposal": MethodKind.MUTATION,
     _PROPOSALS + "DecideProposal": MethodKind.MUTATION,
     _POLICIES + "EvaluatePolicy": MethodKind.MUTATION,
+    _POLICIES + "GetPolicyVersion": MethodKind.READ,
     _MEMORY + "GetMemoryRecord": MethodKind.READ,
     _MEMORY + "ListMemoryRecords": MethodKind.READ,
     _MEMORY + "RevokeRecord": MethodKind.MUTATION,

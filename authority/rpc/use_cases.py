@@ -11,6 +11,7 @@ from authority.domain.decision import SignedDecision
 from authority.domain.identity import Caller
 from authority.domain.invocation import Call
 from authority.domain.plan import StoredReceipt
+from authority.domain.policy_version import PolicyVersion
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.recall import RecallHit
 from authority.domain.record import MemoryRecord
@@ -76,6 +77,7 @@ class UseCases:
     decide_proposal: Callable[[Caller, ApprovalRequest], Awaitable[RecordedApproval | Refusal]]
 
     evaluate_policy: Callable[[Caller, PolicyRequest], Awaitable[SignedDecision | Refusal]]
+    get_policy_version: Callable[[Caller, bytes], Awaitable[PolicyVersion | Refusal]]
 
     get_record: Callable[[Caller, str], Awaitable[MemoryRecord | Refusal]]
     list_records: Callable[[Caller, str, PageRequest], Awaitable[Page[MemoryRecord] | Refusal]]

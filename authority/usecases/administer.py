@@ -48,6 +48,14 @@ class ListedPolicy:
     load_time: Instant
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedPolicy:
+    """A loaded bundle with its text."""
+
+    listed: ListedPolicy
+    bundle: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPrincipal:
     """A principal and its first key, whose possession the registrar has seen proved."""
@@ -142,6 +150,10 @@ class Administration(Protocol):
 
     async def list_policies(self) -> Sequence[ListedPolicy]:
         """Every loaded bundle."""
+        ...
+
+    async def policy(self, version: bytes) -> LoadedPolicy:
+        """One loaded bundle. Raises NotThere."""
         ...
 
     async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:

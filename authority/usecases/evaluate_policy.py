@@ -77,6 +77,9 @@ class EvaluatePolicy:
             revision=facts.proposal.revision,
             validation=validation.receipt.outcome,
             approved=False,
+            mode=facts.namespace.mode,
+            validator_profile_version=validation.receipt.validator_profile_version,
+            findings=validation.receipt.findings,
         )
         answer = self.policy.evaluate(facts.bundle, question)
         approval = standing_approval(facts.approvals, validation.digest, self.clock.now())

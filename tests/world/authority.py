@@ -37,6 +37,7 @@ from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_key_set import GetKeySet
+from authority.usecases.read_policy import GetPolicyVersion
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
@@ -68,6 +69,7 @@ class UseCases:
     create_proposal: CreateProposal
     validate_proposal: ValidateProposal
     evaluate_policy: EvaluatePolicy
+    get_policy_version: GetPolicyVersion
     decide_proposal: DecideProposal
     issue: Issue
     issue_batch: IssueBatch
@@ -144,6 +146,7 @@ class Authority:
                 admit, reader, signer, store.proposals, store.validations, clock, ids, HERE
             ),
             evaluate_policy=EvaluatePolicy(admit, signer, store.decisions, _ENGINE, clock, ids, HERE),
+            get_policy_version=GetPolicyVersion(admit, store.policy_versions),
             decide_proposal=DecideProposal(admit, store.proposals, store.approvals, clock, ids),
             issue=issue,
             issue_batch=IssueBatch(issue),

@@ -16,6 +16,7 @@ from authority.inprocess.decisions import InProcessDecisions
 from authority.inprocess.evidence import InProcessEvidence
 from authority.inprocess.histories import InProcessHistories
 from authority.inprocess.outbox import InProcessOutbox
+from authority.inprocess.policy_versions import InProcessPolicyVersions
 from authority.inprocess.proposals import InProcessProposals
 from authority.inprocess.recall import InProcessRecall
 from authority.inprocess.receipts import InProcessReceipts
@@ -38,6 +39,7 @@ from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.evidence import PostgresEvidence, PostgresEvidenceReviews
 from authority.postgres.histories import PostgresHistories
 from authority.postgres.outbox import PostgresOutbox
+from authority.postgres.policy_versions import PostgresPolicyVersions
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
@@ -62,6 +64,7 @@ from authority.usecases.ports import (
     EvidenceStore,
     Histories,
     Outbox,
+    PolicyVersions,
     Proposals,
     Recall,
     Receipts,
@@ -110,6 +113,7 @@ class Store:
     validations: Validations
     approvals: Approvals
     decisions: Decisions
+    policy_versions: PolicyVersions
     capabilities: Capabilities
     revocations: Revocations
     refusals: RefusalCounts
@@ -184,6 +188,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         validations=InProcessValidations(tables),
         approvals=InProcessApprovals(tables),
         decisions=InProcessDecisions(tables),
+        policy_versions=InProcessPolicyVersions(tables),
         capabilities=InProcessCapabilities(tables, clock),
         revocations=InProcessRevocations(tables),
         refusals=InProcessRefusalCounts(tables),
@@ -216,6 +221,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         validations=PostgresValidations(proposing, statements),
         approvals=PostgresApprovals(proposing),
         decisions=PostgresDecisions(issuing, statements, clock),
+        policy_versions=PostgresPolicyVersions(reading),
         capabilities=PostgresCapabilities(issuing, statements, clock, IssuingSettings(clock_bound_ms=ANY_CLOCK_MS)),
         revocations=PostgresRevocations(issuing),
         refusals=PostgresRefusalCounts(issuing),

@@ -66,6 +66,9 @@ returning version
 -- name: policy_version_list
 select version, octet_length(bundle) as bytes, load_time from authority.policy_version order by load_time, version
 
+-- name: policy_version_by_digest
+select version, octet_length(bundle) as bytes, load_time, bundle from authority.policy_version where version = $1
+
 -- name: insert_issuer_key
 insert into authority.issuer_key (key_id, public_key, purpose, state, tenant, memory_namespace, create_time)
 values ($1, $2, $3, 'active', $4, $5, $6)

@@ -5,6 +5,19 @@ from authority.memory_namespace n
 join authority.policy_version v on v.version = n.policy_version
 where n.tenant = $1 and n.name = $2
 
+-- name: policy_version_of_tenant
+-- A bundle that decides in the tenant, or decided there once, and the memory namespaces that are under it now.
+select v.version, v.bundle, v.load_time, n.names
+from authority.policy_version v
+cross join lateral (
+  select coalesce(array_agg(o.name order by o.name), '{}') as names
+  from (
+    select m.name from authority.memory_namespace m where m.tenant = $1 and m.policy_version = v.version
+    order by m.name limit 1000) o) n
+where v.version = $2
+  and (cardinality(n.names) > 0 or exists (
+    select 1 from authority.decision_receipt d where d.policy_version = v.version and d.tenant = $1))
+
 -- name: insert_decision
 insert into authority.decision_receipt (
   tenant, digest, decision_id, proposal_id, revision, memory_namespace, holder, validation_receipt_digest,

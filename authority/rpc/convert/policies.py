@@ -2,11 +2,13 @@
 
 from authority.domain.decision import SignedDecision
 from authority.domain.identity import Caller
+from authority.domain.policy_version import PolicyVersion
 from authority.rpc.convert import values
 from authority.rpc.convert.digests import digest_text
 from authority.rpc.convert.enums import DECISION_OUTCOMES
 from authority.rpc.convert.marks import request_mark
 from authority.rpc.convert.statements import statement_message
+from authority.rpc.convert.times import timestamp_message
 from authority.usecases.evaluate_policy import PolicyRequest
 from capability_authority.v1 import policy_service_pb2 as pb
 
@@ -29,4 +31,14 @@ def policy_response(decision: SignedDecision) -> pb.EvaluatePolicyResponse:
         outcome=DECISION_OUTCOMES.number(receipt.outcome),
         determining_policies=receipt.determining_policies,
         policy_version=digest_text(receipt.policy_version),
+    )
+
+
+def version_response(found: PolicyVersion) -> pb.GetPolicyVersionResponse:
+    """The bundle and where it decides."""
+    return pb.GetPolicyVersionResponse(
+        policy_version=digest_text(found.version),
+        bundle=found.bundle,
+        load_time=timestamp_message(found.load_time),
+        active_memory_namespaces=found.active_in,
     )

@@ -15,7 +15,7 @@ from authority.usecases.ports.evidence import EvidenceIndex, EvidenceReviews, Ev
 from authority.usecases.ports.faults import Contention, DependencyUnavailable, NoSigningKey, Overloaded
 from authority.usecases.ports.identity import Nonces, Registry, StreamNonces
 from authority.usecases.ports.memory import Citations, Histories, Recall, RecordRevocations, Records, RevokedRecord
-from authority.usecases.ports.policy import Decide, Decisions, PolicyEngine
+from authority.usecases.ports.policy import Decide, Decisions, PolicyEngine, PolicyVersions
 from authority.usecases.ports.proposals import (
     Approvals,
     MemoryNamespaces,
@@ -63,6 +63,7 @@ __all__ = [
     "Overloaded",
     "PageTokens",
     "PolicyEngine",
+    "PolicyVersions",
     "Proposals",
     "Recall",
     "Receipts",

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 from authority.domain.decision import DecisionFacts, PolicyAnswer, PolicyQuestion, SignedDecision
-from authority.domain.references import PrincipalRef
+from authority.domain.policy_version import PolicyVersion
+from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.usecases.ports.requests import RequestMark
 
@@ -22,6 +23,14 @@ class Decisions(Protocol):
 
         Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, and whatever `decide` refuses.
         """
+        ...
+
+
+class PolicyVersions(Protocol):
+    """Reads the loaded bundles."""
+
+    async def of_tenant(self, tenant: TenantRef, version: bytes) -> PolicyVersion | None:
+        """The bundle when it decides in a memory namespace of the tenant, or decided there once; else None."""
         ...
 
 

@@ -43,3 +43,34 @@ def test_a_bundle_that_is_bad_or_absent_is_not_taken(run: Run, tmp_path: Path) -
     assert refused.err.endswith(f"{bad} was not loaded\n")
     assert absent.sentence == f"policy version sha256:{ABSENT} is not loaded"
     assert len(told(run, "policies", "list")) == number
+
+
+def test_a_loaded_bundle_is_shown_exactly_and_compared_with_a_file(run: Run, tmp_path: Path) -> None:
+    # Given a loaded bundle, and a file that changes a line of it
+    file, changed = tmp_path / "kept.cedar", tmp_path / "changed.cedar"
+    file.write_text('@id("all")\npermit (principal, action, resource); // \u00fc\n')
+    changed.write_text(file.read_text().replace("permit", "forbid"))
+    version = told(run, "policies", "load", str(file))["version"]
+    told(run, "namespaces", "add", "shown/here", "--policy", version, "--tenant", TENANT)
+
+    # Then it is shown byte for byte, with where it decides, and so is the difference
+    shown = run("policies", "show", version, "--tenant", TENANT)
+    assert shown.out.encode() == file.read_bytes()
+    assert f"it decides in shown/here of {TENANT}" in shown.err
+    assert told(run, "policies", "show", version, "--tenant", TENANT)["active"] == ["shown/here"]
+    same, other = run("policies", "diff", version, str(file)), run("policies", "diff", version, str(changed))
+    assert (same.code, same.out) == (0, "the same\n")
+    assert other.code == 1
+    assert other.out.splitlines()[4:] == [
+        "-permit (principal, action, resource); // \u00fc",
+        "+forbid (principal, action, resource); // \u00fc",
+    ]
+
+
+def test_a_bundle_that_is_not_there_is_neither_shown_nor_compared(run: Run) -> None:
+    absent = f"sha256:{ABSENT}"
+
+    assert run("policies", "show", absent).sentence == f"policy version {absent} is not loaded"
+    assert run("policies", "diff", absent, absent).sentence == f"policy version {absent} is not loaded"
+    assert run("policies", "diff", absent, "/nothing.cedar").code == 2
+    assert run("policies", "diff", "sha256:*", absent).code == 2

@@ -143,6 +143,17 @@ class PolicyServicer(PolicyServiceServicer):
             policy_version=to_wire(sha256(b"policy")),
         )
 
+    async def GetPolicyVersion(
+        self, request: policy_pb.GetPolicyVersionRequest, context: Context
+    ) -> policy_pb.GetPolicyVersionResponse:
+        """Has one bundle."""
+        return policy_pb.GetPolicyVersionResponse(
+            policy_version=request.policy_version,
+            bundle="forbid (principal, action, resource);",
+            load_time=timestamp(NOW_MS),
+            active_memory_namespaces=["notes"],
+        )
+
 
 class CapabilityServicer(CapabilityServiceServicer):
     """Signs for real."""

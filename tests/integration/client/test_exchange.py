@@ -54,6 +54,9 @@ async def test_a_proposal_becomes_a_record_with_a_receipt_that_verifies_offline(
         ("schema", "pass", 1.0)
     ]
     assert (decision.outcome, decision.determining_policies) == ("allow", ("allow-approved",))
+    policy = await client.get_policy(decision.policy_version)
+    assert (policy.policy_version, policy.active_memory_namespaces) == (decision.policy_version, ("notes",))
+    assert policy.bundle.startswith("forbid")
 
     # When it is issued, judged, committed and committed again
     capability = await client.issue(

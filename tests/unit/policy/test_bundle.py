@@ -17,7 +17,7 @@ from authority.domain.proposal import MemoryType, Provenance, Visibility
 from authority.domain.validation import ValidationOutcome
 from authority.policy.bundle import Bundle, bundle_version, check_bundle, default_bundle, read_bundle
 from authority.policy.engine import CedarPolicyEngine
-from authority.policy.question import entities, request
+from authority.policy.question import CONTEXT_ATTRIBUTES, entities, request
 from authority.policy.rules import policy_schema
 from authority.policy.source import BUNDLE_BYTES, NESTING, OPERATORS, policy_texts
 from tests.unit.policy.questions import living, question
@@ -184,6 +184,6 @@ def test_the_schema_knows_exactly_the_words_of_the_domain(entity: str, words: ty
 def test_questions_fit_the_schema(changes: dict[str, object]) -> None:
     asked = question(**changes)  # type: ignore[arg-type]  # one of the revision's own fields
 
-    result = cedarpy.is_authorized(request(asked), GOOD, entities(asked), schema=policy_schema())
+    result = cedarpy.is_authorized(request(asked, CONTEXT_ATTRIBUTES), GOOD, entities(asked), schema=policy_schema())
 
     assert (result.allowed, result.diagnostics.errors) == (True, [])

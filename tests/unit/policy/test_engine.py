@@ -1,14 +1,21 @@
 """How answers come about: deny beats require_approval beats allow, and every error denies (semantics §7)."""
 
+import re
+from dataclasses import replace
+from importlib import resources
+
 import pytest
 
 from authority.domain import limits
 from authority.domain.decision import DecisionOutcome, PolicyAnswer, PolicyQuestion
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import Cost, MemoryType
+from authority.domain.record import Mode
 from authority.domain.references import Instant, PrincipalRef
+from authority.domain.validation import Finding, ValidationOutcome
 from authority.policy.bundle import check_bundle
 from authority.policy.engine import CedarPolicyEngine
+from authority.policy.question import CONTEXT_ATTRIBUTES
 from tests.unit.policy.questions import MADE, living, question
 
 ALLOW = '@id("allow") permit (principal, action, resource);'
@@ -17,6 +24,7 @@ ASK = '@id("ask") @outcome("require_approval") forbid (principal, action, resour
 ASK_TOO = ASK.replace('"ask"', '"also-ask"')
 # An approval does not satisfy this one: it looks at context.approved and wants the contrary.
 ASK_IN_VAIN = ASK.replace('"ask"', '"in-vain"').replace("unless { context", "when { context has approved || context")
+RECORD = "00000000-0000-4000-8000-000000000009"
 OVERFLOW = "context.usd_micros + 9223372036854775807 > 0"
 FAILING_FORBID = f'@id("broken") forbid (principal, action, resource) when {{ {OVERFLOW} }};'
 
@@ -139,6 +147,13 @@ context.evidence_count == 0
 context.source_count == 1
 context.usd_micros == 270
 !(context has lifetime)
+resource.mode == Mode::"enforce"
+context.validator_profile_version == ""
+context.validators.pass.isEmpty() && context.validators.review.isEmpty() && context.validators.fail.isEmpty()
+!context.delegated
+context.actor_count == 0
+!(context has subject)
+!context.corrects
 """
 
 
@@ -193,3 +208,65 @@ def test_every_kind_of_holder_can_be_named(kind: PrincipalKind) -> None:
     rule = f'@id("kind") permit (principal, action, resource) when {{ principal.kind == Kind::"{kind.value}" }};'
 
     assert evaluate(rule, question(by=kind)) == answer("allow", "kind")
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_policy_can_ask_for_the_mode_of_the_memory_namespace(mode: Mode) -> None:
+    rule = f'@id("mode") permit (principal, action, resource) when {{ resource.mode == Mode::"{mode.value}" }};'
+
+    assert evaluate(rule, replace(question(), mode=mode)) == answer("allow", "mode")
+
+
+def test_policy_can_ask_which_validators_found_something() -> None:
+    rule = """@id("secrets") forbid (principal, action, resource) when {
+        context.validators.review.contains("pii") && context.validators.fail.containsAny(["secrets", "injection"])
+        && context.validators.pass == ["schema"] && context.validator_profile_version == "3" };"""
+    said = {"schema": "pass", "pii": "review", "secrets": "fail"}
+    findings = tuple(Finding(name, "1", ValidationOutcome(word), "", 1000) for name, word in said.items())
+
+    answered = evaluate(ALLOW + rule, replace(question(), findings=findings, validator_profile_version="3"))
+
+    assert answered == answer("deny", "secrets")
+    assert evaluate(ALLOW + rule) == answer("allow", "allow")
+
+
+def test_policy_can_ask_for_whom_and_through_how_many_hands_something_was_proposed() -> None:
+    hands = tuple(PrincipalRef("cognitum-agent", name) for name in ("planner", "writer"))
+    rule = """@id("hands") permit (principal, action, resource) when { context.delegated && context.actor_count == 2
+        && context has subject && context.subject == "cognitum-user|owner" };"""
+
+    asked = replace(question(actor_chain=hands), subject=PrincipalRef("cognitum-user", "owner"))
+
+    assert evaluate(rule, asked) == answer("allow", "hands")
+
+
+def test_policy_can_ask_whether_a_record_would_be_superseded() -> None:
+    rule = '@id("corrects") permit (principal, action, resource) when { context.corrects };'
+
+    assert evaluate(rule, question(supersedes_record_id=RECORD)) == answer("allow", "corrects")
+    assert evaluate(rule) == answer("deny")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'context has "\\u{6c}ifetime"',
+        'context has lifetime && context["lifetime"] > duration("1d")',
+        'if context has lifetime then context.lifetime > duration("1d") else false',
+        "context has lifetime && [context].contains(context)",
+        "context has lifetime && context == context",
+        "!(context has unheard_of) && context has lifetime",
+    ],
+)
+def test_what_a_bundle_looks_at_is_told_however_it_looks(said: str) -> None:
+    rule = f'@id("looks") permit (principal, action, resource) when {{ {said} }};'
+
+    assert evaluate(rule, question(record_expire_time=living(2))) == answer("allow", "looks")
+
+
+def test_the_context_has_what_the_schema_names_and_nothing_else() -> None:
+    schema = resources.files("authority.policy").joinpath("schema.cedarschema").read_text()
+
+    named = re.findall(r"^    (\w+)\??: ", schema.split("context: {")[1], re.MULTILINE)
+
+    assert sorted(named) == sorted(CONTEXT_ATTRIBUTES)

@@ -22,6 +22,7 @@ from authority.rpc.convert import (
     receipts,
     values,
 )
+from authority.rpc.convert.digests import digest
 from authority.rpc.convert.statements import statement
 from authority.rpc.refused import Refused
 from capability_authority.v1 import (
@@ -153,6 +154,11 @@ def _decode_get_proposal(request: Message) -> object:
     return values.uuid(request.proposal_id, "proposal_id"), proposals.newest_or_revision(request)
 
 
+def _decode_policy_version(request: Message) -> object:
+    assert isinstance(request, policy_service_pb2.GetPolicyVersionRequest)
+    return digest(request.policy_version, "policy_version")
+
+
 def _decode_export(request: Message) -> object:
     assert isinstance(request, memory_service_pb2.ExportRecordRequest)
     return values.uuid(request.record_id, "record_id"), exports.form_of(request.form, "form")
@@ -273,6 +279,7 @@ RPCS: dict[str, Rpc] = {
         ),
         _with_caller(policies.policy_request),
     ),
+    "GetPolicyVersion": Rpc(policy_service_pb2.GetPolicyVersionRequest(policy_version=DIGEST), _decode_policy_version),
     "RevokeRecord": Rpc(
         memory_service_pb2.RevokeRecordRequest(request_id="r1", record_id=UUID, note="Wrong."), _decode_revoke_record
     ),

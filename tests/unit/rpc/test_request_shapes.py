@@ -120,6 +120,8 @@ DecideProposal    | note: "%(1025)"                                 | LIMIT_EXCE
 DecideProposal    | expire_time { nanos: 500 }                      | MALFORMED expire_time
 EvaluatePolicy    | proposal_revision: 0                            | MALFORMED proposal_revision
 EvaluatePolicy    | holder { id: "a b" }                            | MALFORMED holder.id
+GetPolicyVersion  | policy_version: ""                              | MALFORMED policy_version
+GetPolicyVersion  | policy_version: "sha256:*"                      | MALFORMED policy_version
 RevokeRecord      | request_id: ""                                  | MALFORMED request_id
 RevokeRecord      | record_id: ""                                   | MALFORMED record_id
 RevokeRecord      | record_id: "*"                                  | MALFORMED record_id

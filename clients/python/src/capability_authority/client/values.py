@@ -17,6 +17,7 @@ __all__ = [
     "Finding",
     "IssuedCapability",
     "MemoryRecord",
+    "PolicyBundle",
     "PolicyDecision",
     "Proposal",
     "Receipt",
@@ -174,6 +175,19 @@ class PolicyDecision:
     determining_policies: tuple[str, ...]
     policy_version: str
     """The digest of the policy bundle."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyBundle:
+    """A policy bundle and where it decides."""
+
+    policy_version: str
+    """Its digest, which decisions name."""
+    bundle: str = field(repr=False)
+    """Cedar source, exactly as the operator loaded it."""
+    load_time: datetime
+    active_memory_namespaces: tuple[str, ...]
+    """Those of the caller's tenant that it decides in now, by name."""
 
 
 @dataclass(frozen=True, slots=True)

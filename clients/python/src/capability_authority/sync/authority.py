@@ -95,6 +95,7 @@ class CapabilityAuthority(Delegate):
     decide = waiting(Async.decide)
 
     evaluate_policy = waiting(Async.evaluate_policy)
+    get_policy = waiting(Async.get_policy)
 
     issue = waiting(Async.issue)
     issue_batch = waiting(Async.issue_batch)

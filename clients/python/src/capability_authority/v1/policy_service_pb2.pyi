@@ -8,6 +8,7 @@ from capability_authority.v1 import types_pb2 as _types_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 import builtins as _builtins
 import sys
@@ -82,3 +83,57 @@ class EvaluatePolicyResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___EvaluatePolicyResponse: _TypeAlias = EvaluatePolicyResponse  # noqa: Y015
+
+@_typing.final
+class GetPolicyVersionRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POLICY_VERSION_FIELD_NUMBER: _builtins.int
+    policy_version: _builtins.str
+    """"sha256:" and 64 lowercase hexadecimal digits."""
+    def __init__(
+        self,
+        *,
+        policy_version: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["policy_version", b"policy_version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetPolicyVersionRequest: _TypeAlias = GetPolicyVersionRequest  # noqa: Y015
+
+@_typing.final
+class GetPolicyVersionResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POLICY_VERSION_FIELD_NUMBER: _builtins.int
+    BUNDLE_FIELD_NUMBER: _builtins.int
+    LOAD_TIME_FIELD_NUMBER: _builtins.int
+    ACTIVE_MEMORY_NAMESPACES_FIELD_NUMBER: _builtins.int
+    policy_version: _builtins.str
+    """The SHA-256 of the bundle's bytes."""
+    bundle: _builtins.str
+    """Cedar source, exactly as it was loaded, at most 64 KiB."""
+    @_builtins.property
+    def load_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def active_memory_namespaces(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The memory namespaces of the caller's tenant that are decided by it now, by name; the first 1,000."""
+
+    def __init__(
+        self,
+        *,
+        policy_version: _builtins.str = ...,
+        bundle: _builtins.str = ...,
+        load_time: _timestamp_pb2.Timestamp | None = ...,
+        active_memory_namespaces: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["load_time", b"load_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_memory_namespaces", b"active_memory_namespaces", "bundle", b"bundle", "load_time", b"load_time", "policy_version", b"policy_version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetPolicyVersionResponse: _TypeAlias = GetPolicyVersionResponse  # noqa: Y015

@@ -40,6 +40,11 @@ class PolicyServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_policy__service__pb2.EvaluatePolicyRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_policy__service__pb2.EvaluatePolicyResponse.FromString,
                 _registered_method=True)
+        self.GetPolicyVersion = channel.unary_unary(
+                '/capability_authority.v1.PolicyService/GetPolicyVersion',
+                request_serializer=capability__authority_dot_v1_dot_policy__service__pb2.GetPolicyVersionRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_policy__service__pb2.GetPolicyVersionResponse.FromString,
+                _registered_method=True)
 
 
 class PolicyServiceServicer:
@@ -53,6 +58,16 @@ class PolicyServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetPolicyVersion(self, request, context):
+        """The bundle that a policy version names, for whoever has to understand a decision.
+
+        Caller: a principal with the right `issue` or `decide`, or an admin. Of bundles that decide in a memory namespace of
+        the caller's tenant, or that decided there once: NOT_FOUND for any other, loaded or not.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PolicyServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -60,6 +75,11 @@ def add_PolicyServiceServicer_to_server(servicer, server):
                     servicer.EvaluatePolicy,
                     request_deserializer=capability__authority_dot_v1_dot_policy__service__pb2.EvaluatePolicyRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_policy__service__pb2.EvaluatePolicyResponse.SerializeToString,
+            ),
+            'GetPolicyVersion': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetPolicyVersion,
+                    request_deserializer=capability__authority_dot_v1_dot_policy__service__pb2.GetPolicyVersionRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_policy__service__pb2.GetPolicyVersionResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -90,6 +110,33 @@ class PolicyService:
             '/capability_authority.v1.PolicyService/EvaluatePolicy',
             capability__authority_dot_v1_dot_policy__service__pb2.EvaluatePolicyRequest.SerializeToString,
             capability__authority_dot_v1_dot_policy__service__pb2.EvaluatePolicyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetPolicyVersion(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.PolicyService/GetPolicyVersion',
+            capability__authority_dot_v1_dot_policy__service__pb2.GetPolicyVersionRequest.SerializeToString,
+            capability__authority_dot_v1_dot_policy__service__pb2.GetPolicyVersionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,12 @@ class PolicyServiceStub:
     def __new__(cls, channel: _aio.Channel) -> PolicyServiceAsyncStub: ...
     EvaluatePolicy: _grpc.UnaryUnaryMultiCallable[_policy_service_pb2.EvaluatePolicyRequest, _policy_service_pb2.EvaluatePolicyResponse]
     """Caller: a principal with the right `issue`. Takes ids, never facts."""
+    GetPolicyVersion: _grpc.UnaryUnaryMultiCallable[_policy_service_pb2.GetPolicyVersionRequest, _policy_service_pb2.GetPolicyVersionResponse]
+    """The bundle that a policy version names, for whoever has to understand a decision.
+
+    Caller: a principal with the right `issue` or `decide`, or an admin. Of bundles that decide in a memory namespace of
+    the caller's tenant, or that decided there once: NOT_FOUND for any other, loaded or not.
+    """
 
 @_typing.type_check_only
 class PolicyServiceAsyncStub(PolicyServiceStub):
@@ -43,6 +49,12 @@ class PolicyServiceAsyncStub(PolicyServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     EvaluatePolicy: _aio.UnaryUnaryMultiCallable[_policy_service_pb2.EvaluatePolicyRequest, _policy_service_pb2.EvaluatePolicyResponse]  # type: ignore[assignment]
     """Caller: a principal with the right `issue`. Takes ids, never facts."""
+    GetPolicyVersion: _aio.UnaryUnaryMultiCallable[_policy_service_pb2.GetPolicyVersionRequest, _policy_service_pb2.GetPolicyVersionResponse]  # type: ignore[assignment]
+    """The bundle that a policy version names, for whoever has to understand a decision.
+
+    Caller: a principal with the right `issue` or `decide`, or an admin. Of bundles that decide in a memory namespace of
+    the caller's tenant, or that decided there once: NOT_FOUND for any other, loaded or not.
+    """
 
 class PolicyServiceServicer(metaclass=_abc_1.ABCMeta):
     """Decides by the active policy of a memory namespace. No RPC writes policy: bundles are operator files."""
@@ -54,5 +66,17 @@ class PolicyServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_policy_service_pb2.EvaluatePolicyResponse, _abc.Awaitable[_policy_service_pb2.EvaluatePolicyResponse]]:
         """Caller: a principal with the right `issue`. Takes ids, never facts."""
+
+    @_abc_1.abstractmethod
+    def GetPolicyVersion(
+        self,
+        request: _policy_service_pb2.GetPolicyVersionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_policy_service_pb2.GetPolicyVersionResponse, _abc.Awaitable[_policy_service_pb2.GetPolicyVersionResponse]]:
+        """The bundle that a policy version names, for whoever has to understand a decision.
+
+        Caller: a principal with the right `issue` or `decide`, or an admin. Of bundles that decide in a memory namespace of
+        the caller's tenant, or that decided there once: NOT_FOUND for any other, loaded or not.
+        """
 
 def add_PolicyServiceServicer_to_server(servicer: PolicyServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,11 +1,12 @@
-"""The verb of PolicyService."""
+"""The verbs of PolicyService."""
 
+from datetime import UTC
 from typing import Unpack
 
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.credentials import Reference
-from capability_authority.client.values import PolicyDecision, RevisionLike
+from capability_authority.client.values import PolicyBundle, PolicyDecision, RevisionLike
 from capability_authority.client.words import word_of
 from capability_authority.v1 import policy_service_pb2 as pb
 from capability_authority.v1 import types_pb2
@@ -41,4 +42,19 @@ class PolicyVerbs(Connection):
             outcome=word_of(types_pb2.DecisionOutcome, response.outcome),
             determining_policies=tuple(response.determining_policies),
             policy_version=response.policy_version,
+        )
+
+    async def get_policy(self, policy_version: str, **options: Unpack[CallOptions]) -> PolicyBundle:
+        """Read the bundle that a decision was made by, and where it decides now.
+
+        `policy_version` is the digest that decisions name. Raises `AuthorityError`: `NotAllowed` for callers that
+        neither ask policy nor judge proposals, `NotFound` for a bundle that never decided in the caller's tenant.
+        """
+        request = pb.GetPolicyVersionRequest(policy_version=policy_version)
+        response = await self._send(request, pb.GetPolicyVersionResponse, **options)
+        return PolicyBundle(
+            policy_version=response.policy_version,
+            bundle=response.bundle,
+            load_time=response.load_time.ToDatetime(tzinfo=UTC),
+            active_memory_namespaces=tuple(response.active_memory_namespaces),
         )
