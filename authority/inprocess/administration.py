@@ -10,6 +10,7 @@ from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.revocation import AUTHORITY_ITSELF, Revoked, RevokedKind
 from authority.domain.statement import IssuerKey, KeyState
+from authority.inprocess.credentials import insert_credential
 from authority.inprocess.registry import InProcessIssuerKeys
 from authority.inprocess.tables import KeptKey, KeptPrincipal, Tables
 from authority.usecases.administer import (
@@ -38,9 +39,12 @@ class InProcessAdministration:
             raise AlreadyThere(f"principal {new.ref} is registered in {new.tenant}")
         if (new.tenant, new.key_id) in self.tables.keys:
             raise AlreadyThere(f"key {new.key_id} belongs to a principal of {new.tenant} already")
+        if new.credential is not None:
+            insert_credential(self.tables, new.tenant, new.ref, new.credential)
+        else:
+            self.tables.keys[new.tenant, new.key_id] = KeptKey(new.ref, new.public_key, is_active=True)
         principal = Principal(new.tenant, new.ref, new.kind, new.rights)
         self.tables.principals[new.tenant, new.ref] = KeptPrincipal(principal, is_active=True)
-        self.tables.keys[new.tenant, new.key_id] = KeptKey(new.ref, new.public_key, is_active=True)
         self._tell(new.tenant, "principal.add", str(new.ref), ("", "active"), now)
 
     async def list_principals(self, tenant: TenantRef) -> Sequence[ListedPrincipal]:
@@ -59,10 +63,12 @@ class InProcessAdministration:
 
     async def revoke_principal_key(self, tenant: TenantRef, key_id: str, now: Instant) -> None:
         """Withdraws one key of a principal."""
-        kept = self.tables.keys.get((tenant, key_id))
+        tables = self.tables
+        keys = tables.keys if (tenant, key_id) in tables.keys else tables.token_identities
+        kept = keys.get((tenant, key_id))
         if kept is None or not kept.is_active:
             raise NotThere(f"no active key {key_id} in {tenant}")
-        self.tables.keys[tenant, key_id] = replace(kept, is_active=False)
+        keys[tenant, key_id] = replace(kept, is_active=False)
         self.tables.withdraw(_withdrawn(tenant, RevokedKind.PRINCIPAL_KEY, key_id, now))
         self._tell(tenant, "principal_key.revoke", key_id, ("active", "revoked"), now)
 

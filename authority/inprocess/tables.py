@@ -8,10 +8,12 @@ from typing import TypeVar
 from authority.domain.audit import AuditEvent
 from authority.domain.capability import OpenedCapability
 from authority.domain.citation import Citation
+from authority.domain.credential import Credential
 from authority.domain.decision import Approval, SignedDecision
 from authority.domain.evidence import Evidence
 from authority.domain.identity import Principal
 from authority.domain.plan import Claim, StoredReceipt
+from authority.domain.principal_link import PrincipalLink
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace, MemoryRecord
@@ -41,7 +43,9 @@ class KeptKey:
 
     owner: PrincipalRef
     public_key: bytes
+    """Empty for what is shown instead of a signature."""
     is_active: bool
+    credential: Credential | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,8 @@ class Tables:
     namespaces: dict[tuple[TenantRef, str], MemoryNamespace] = field(default_factory=dict)
     principals: dict[tuple[TenantRef, PrincipalRef], KeptPrincipal] = field(default_factory=dict)
     keys: dict[tuple[TenantRef, str], KeptKey] = field(default_factory=dict)
+    links: list[PrincipalLink] = field(default_factory=list)
+    token_identities: dict[tuple[TenantRef, str], KeptKey] = field(default_factory=dict)
     answers: dict[tuple[TenantRef, PrincipalRef, str], tuple[bytes, object]] = field(default_factory=dict)
     heads: dict[tuple[TenantRef, str], Head] = field(default_factory=dict)
     revisions: dict[tuple[TenantRef, str, int], StoredProposal] = field(default_factory=dict)

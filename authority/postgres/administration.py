@@ -1,23 +1,22 @@
 """The operator's acts, each with its audit event, withdrawals alone under their lock."""
 
-import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import asyncpg
 
-from authority.domain.audit import AuditEvent
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.revocation import AUTHORITY_ITSELF, Revoked, RevokedKind
 from authority.domain.statement import IssuerKey
 from authority.postgres import audit, rows
-from authority.postgres.connections import Connection, Database
+from authority.postgres.acting import Act, act_of, event_of
+from authority.postgres.connections import Database
+from authority.postgres.credentials import insert_credential
 from authority.postgres.sql import query
-from authority.postgres.withdrawing import append_revocation, lock_tenant
+from authority.postgres.withdrawing import append_revocation
 from authority.usecases.administer import (
-    OPERATOR,
     AlreadyThere,
     CommitCounts,
     ListedPolicy,
@@ -37,12 +36,15 @@ class PostgresAdministration:
     database: Database
 
     async def add_principal(self, new: NewPrincipal, now: Instant) -> None:
-        """Registers the principal with its first key."""
+        """Registers the principal with its first credential."""
         tenant, ref = str(new.tenant), str(new.ref)
-        async with self._act(new.tenant, "principal.add", ref, "active", now) as act:
+        async with act_of(self.database, new.tenant, "principal.add", ref, "active", now) as act:
             rights = sorted(right.value for right in new.rights)
             if not await act.connection.fetchval(query("insert_principal"), tenant, ref, new.kind.value, rights, now):
                 raise AlreadyThere(f"principal {ref} is registered in {tenant}")
+            if new.credential is not None:
+                await insert_credential(act.connection, new.tenant, new.ref, new.credential, now)
+                return
             key = rows.key_id_bytes(new.key_id)
             if not await act.connection.fetchval(query("insert_principal_key"), tenant, key, ref, new.public_key, now):
                 raise AlreadyThere(f"key {new.key_id} belongs to a principal of {tenant} already")
@@ -55,7 +57,7 @@ class PostgresAdministration:
 
     async def revoke_principal(self, tenant: TenantRef, ref: PrincipalRef, now: Instant) -> None:
         """Withdraws the principal."""
-        async with self._act(tenant, "principal.revoke", str(ref), "revoked", now, withdraws=True) as act:
+        async with act_of(self.database, tenant, "principal.revoke", str(ref), "revoked", now, withdraws=True) as act:
             act.previous = "active"
             if not await act.connection.fetchval(query("revoke_principal"), str(tenant), str(ref)):
                 raise NotThere(f"no active principal {ref} in {tenant}")
@@ -63,15 +65,19 @@ class PostgresAdministration:
 
     async def revoke_principal_key(self, tenant: TenantRef, key_id: str, now: Instant) -> None:
         """Withdraws one key of a principal."""
-        async with self._act(tenant, "principal_key.revoke", key_id, "revoked", now, withdraws=True) as act:
+        async with act_of(self.database, tenant, "principal_key.revoke", key_id, "revoked", now, withdraws=True) as act:
             act.previous = "active"
-            if not await act.connection.fetchval(query("revoke_principal_key"), str(tenant), rows.key_id_bytes(key_id)):
+            place = (str(tenant), rows.key_id_bytes(key_id))
+            if not (
+                await act.connection.fetchval(query("revoke_principal_key"), *place)
+                or await act.connection.fetchval(query("revoke_token_identity"), *place)
+            ):
                 raise NotThere(f"no active key {key_id} in {tenant}")
             await _tell(act, tenant, RevokedKind.PRINCIPAL_KEY, key_id, now)
 
     async def add_namespace(self, new: NewMemoryNamespace, now: Instant) -> None:
         """Makes the memory namespace."""
-        async with self._act(new.tenant, "memory_namespace.add", new.name, new.mode.value, now) as act:
+        async with act_of(self.database, new.tenant, "memory_namespace.add", new.name, new.mode.value, now) as act:
             try:
                 added = await act.connection.fetchval(
                     query("insert_memory_namespace"),
@@ -97,7 +103,7 @@ class PostgresAdministration:
 
     async def set_mode(self, tenant: TenantRef, name: str, mode: Mode, now: Instant) -> None:
         """Sets how unvalidated writes are treated."""
-        async with self._act(tenant, "memory_namespace.mode", name, mode.value, now, withdraws=True) as act:
+        async with act_of(self.database, tenant, "memory_namespace.mode", name, mode.value, now, withdraws=True) as act:
             act.previous = await act.connection.fetchval(
                 query("set_memory_namespace_mode"), str(tenant), name, mode.value
             )
@@ -107,7 +113,7 @@ class PostgresAdministration:
     async def load_policy(self, version: bytes, bundle: str, now: Instant) -> None:
         """Keeps the bundle under its digest."""
         subject = f"sha256:{version.hex()}"
-        async with self._act(AUTHORITY_ITSELF, "policy.load", subject, "loaded", now) as act:
+        async with act_of(self.database, AUTHORITY_ITSELF, "policy.load", subject, "loaded", now) as act:
             # Loaded before, nothing changes and there is nothing to tell.
             act.changed = (
                 await act.connection.fetchval(query("insert_policy_version"), version, bundle, now) is not None
@@ -128,7 +134,7 @@ class PostgresAdministration:
     async def activate_policy(self, tenant: TenantRef, name: str, version: bytes, now: Instant) -> None:
         """Puts the memory namespace under the bundle."""
         subject = f"sha256:{version.hex()}"
-        async with self._act(tenant, "policy.activate", name, subject, now, withdraws=True) as act:
+        async with act_of(self.database, tenant, "policy.activate", name, subject, now, withdraws=True) as act:
             try:
                 before = await act.connection.fetchval(query("set_memory_namespace_policy"), str(tenant), name, version)
             except asyncpg.ForeignKeyViolationError as error:
@@ -154,7 +160,7 @@ class PostgresAdministration:
         """Adds the key and retires the one whose place it takes."""
         scope = (str(key.tenant) if key.tenant else None, key.memory_namespace)
         thumbprint = rows.key_id_bytes(key.key_id)
-        async with self._act(AUTHORITY_ITSELF, "issuer_key.add", key.key_id, "active", now) as act:
+        async with act_of(self.database, AUTHORITY_ITSELF, "issuer_key.add", key.key_id, "active", now) as act:
             await act.connection.execute(
                 query("insert_issuer_key"), thumbprint, key.public_key, key.purpose.value, *scope, now
             )
@@ -162,7 +168,7 @@ class PostgresAdministration:
             retired_ids = [rows.key_id_text(row["key_id"]) for row in retired]
             for key_id in retired_ids:
                 await audit.append(
-                    act.connection, _event(AUTHORITY_ITSELF, "issuer_key.retire", key_id, "active", "retiring", now)
+                    act.connection, event_of(AUTHORITY_ITSELF, "issuer_key.retire", key_id, "active", "retiring", now)
                 )
         return retired_ids
 
@@ -172,7 +178,7 @@ class PostgresAdministration:
 
     async def revoke_issuer_key(self, key_id: str, compromised_since: Instant | None, now: Instant) -> None:
         """Withdraws the key in every tenant at once: it waits for every running commit."""
-        async with self._act(AUTHORITY_ITSELF, "issuer_key.revoke", key_id, "revoked", now) as act:
+        async with act_of(self.database, AUTHORITY_ITSELF, "issuer_key.revoke", key_id, "revoked", now) as act:
             await act.connection.execute(query("take_global_lock"))
             thumbprint = rows.key_id_bytes(key_id)
             act.previous = await act.connection.fetchval(query("revoke_issuer_key"), thumbprint, compromised_since)
@@ -180,44 +186,9 @@ class PostgresAdministration:
                 raise NotThere(f"no issuer key {key_id} that is not revoked already")
             await _tell(act, AUTHORITY_ITSELF, RevokedKind.ISSUER_KEY, key_id, now)
 
-    @contextlib.asynccontextmanager
-    async def _act(  # an act's parts, in the order of its audit event
-        self, tenant: TenantRef, kind: str, subject: str, next_state: str, now: Instant, *, withdraws: bool = False
-    ) -> AsyncIterator["_Act"]:
-        async with self.database.transaction(tenant) as connection:
-            if withdraws:
-                await lock_tenant(connection, tenant)
-            act = _Act(connection)
-            yield act
-            if act.changed:
-                await audit.append(connection, _event(tenant, kind, subject, act.previous, next_state, now))
 
-
-@dataclass(slots=True)
-class _Act:
-    """An act under way, and what its audit event will say of the state before."""
-
-    connection: Connection
-    previous: str = ""
-    changed: bool = True
-
-
-async def _tell(act: _Act, tenant: TenantRef, kind: RevokedKind, subject: str, now: Instant) -> None:
+async def _tell(act: Act, tenant: TenantRef, kind: RevokedKind, subject: str, now: Instant) -> None:
     await append_revocation(act.connection, Revoked(tenant=tenant, kind=kind, subject=subject, revoke_time=now))
-
-
-def _event(
-    tenant: TenantRef, kind: str, subject: str, previous_state: str, next_state: str, now: Instant
-) -> AuditEvent:
-    return AuditEvent(
-        tenant=tenant,
-        kind=kind,
-        actor=OPERATOR,
-        subject=subject,
-        previous_state=previous_state,
-        next_state=next_state,
-        time=now,
-    )
 
 
 def _refusals(row: rows.Row) -> ListedRefusals:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from authority.domain.credential import Credential
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.proposal import Visibility
 from authority.domain.record import MemoryNamespace, Mode
@@ -58,14 +59,16 @@ class LoadedPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPrincipal:
-    """A principal and its first key, whose possession the registrar has seen proved."""
+    """A principal and its first key, whose possession the registrar has seen proved; or what it shows instead."""
 
     tenant: TenantRef
     ref: PrincipalRef
     kind: PrincipalKind
     rights: frozenset[Right]
-    key_id: str
-    public_key: bytes
+    key_id: str = ""
+    public_key: bytes = b""
+    credential: Credential | None = None
+    """Instead of a key: a certificate's name, or the subject of a token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +132,7 @@ class Administration(Protocol):
         ...
 
     async def revoke_principal_key(self, tenant: TenantRef, key_id: str, now: Instant) -> None:
-        """Irreversible. Raises NotThere."""
+        """Irreversible, and of every form of credential. Raises NotThere."""
         ...
 
     async def add_namespace(self, new: NewMemoryNamespace, now: Instant) -> None:

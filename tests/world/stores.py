@@ -12,11 +12,13 @@ from authority.inprocess.audit import InProcessAuditLog
 from authority.inprocess.capabilities import InProcessCapabilities
 from authority.inprocess.citations import InProcessCitations
 from authority.inprocess.committer import InProcessCommitter
+from authority.inprocess.credentials import InProcessCredentialRegister
 from authority.inprocess.decisions import InProcessDecisions
 from authority.inprocess.evidence import InProcessEvidence
 from authority.inprocess.histories import InProcessHistories
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.policy_versions import InProcessPolicyVersions
+from authority.inprocess.principal_links import InProcessPrincipalLinks
 from authority.inprocess.proposals import InProcessProposals
 from authority.inprocess.recall import InProcessRecall
 from authority.inprocess.receipts import InProcessReceipts
@@ -35,11 +37,13 @@ from authority.postgres.capabilities import IssuingSettings, PostgresCapabilitie
 from authority.postgres.citations import PostgresCitations
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
+from authority.postgres.credentials import PostgresCredentialRegister
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.evidence import PostgresEvidence, PostgresEvidenceReviews
 from authority.postgres.histories import PostgresHistories
 from authority.postgres.outbox import PostgresOutbox
 from authority.postgres.policy_versions import PostgresPolicyVersions
+from authority.postgres.principal_links import PostgresPrincipalLinks
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
@@ -52,6 +56,7 @@ from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.usecases.administer import Administration
+from authority.usecases.link_principals import PrincipalLinks
 from authority.usecases.ports import (
     Approvals,
     AuditLog,
@@ -78,6 +83,7 @@ from authority.usecases.ports import (
     StreamNonces,
     Validations,
 )
+from authority.usecases.register_credentials import CredentialRegister
 
 SOURCE = "authority.test"
 """Names the authority under test, as issuer and in its events."""
@@ -106,6 +112,8 @@ class Store:
     """One adapter for each port."""
 
     administration: Administration
+    principal_links: PrincipalLinks
+    credentials: CredentialRegister
     registry: Registry
     stream_nonces: StreamNonces
     issuer_keys: IssuerKeys
@@ -181,6 +189,8 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
     del statements
     return Store(
         administration=InProcessAdministration(tables),
+        principal_links=InProcessPrincipalLinks(tables),
+        credentials=InProcessCredentialRegister(tables),
         registry=InProcessRegistry(tables),
         stream_nonces=InProcessStreamNonces(tables),
         issuer_keys=InProcessIssuerKeys(tables),
@@ -214,6 +224,8 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
     proposing, issuing, reading = (databases[power] for power in (Power.PROPOSE, Power.ISSUE, Power.READ))
     return Store(
         administration=PostgresAdministration(databases[Power.ADMIN]),
+        principal_links=PostgresPrincipalLinks(databases[Power.ADMIN]),
+        credentials=PostgresCredentialRegister(databases[Power.ADMIN]),
         registry=PostgresRegistry(reading),
         stream_nonces=PostgresStreamNonces(issuing),
         issuer_keys=PostgresIssuerKeys(reading),

@@ -63,7 +63,8 @@ grant select on
   authority.principal_key, authority.request, authority.proposal_head, authority.proposal,
   authority.validation_receipt, authority.approval_decision, authority.decision_receipt, authority.capability,
   authority.commit_receipt, authority.memory_record, authority.tombstone, authority.revocation,
-  authority.citation, authority.evidence
+  authority.citation, authority.evidence,
+  authority.token_identity, authority.principal_link
   to authority_read, authority_propose, authority_issue;
 grant select on authority.audit_event to authority_read;
 
@@ -103,6 +104,9 @@ grant select, insert, delete on authority.outbox_parked to authority_relay;
 
 grant insert, update on authority.issuer_key, authority.memory_namespace, authority.principal, authority.principal_key
   to authority_admin;
+grant insert on authority.token_identity, authority.principal_link to authority_admin;
+grant update (state) on authority.token_identity to authority_admin;
+grant update (state, revoke_time) on authority.principal_link to authority_admin;
 grant insert on authority.policy_version, authority.tombstone, authority.audit_event to authority_admin;
 -- What a person decided on evidence, entered by the operator; of the evidence itself nothing ever changes.
 grant update (state, decided_by, decide_time, note) on authority.evidence to authority_admin;

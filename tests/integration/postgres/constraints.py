@@ -68,8 +68,35 @@ TRIPS: dict[str, Trip] = {
     "principal_key_of_principal": Trip(
         "principal_key", "a key's owner is registered", {"key_id": NO_DIGEST, "principal": "test|nobody"}
     ),
-    "principal_key_is_ed25519": Trip("principal_key", "a key is 32 bytes", {"public_key": BAD_DIGEST}),
+    "principal_key_is_ed25519": Trip("principal_key", "a key that signs is 32 bytes", {"public_key": BAD_DIGEST}),
     "principal_key_state_known": Trip("principal_key", "the states are closed", {"state": "away"}),
+    "principal_key_form_known": Trip("principal_key", "the forms are closed", {"form": "thumbprint", "shown": "x"}),
+    "principal_key_says_what_is_shown": Trip(
+        "principal_key", "a key that signs shows nothing, a certificate something", {"shown": "spiffe://harbour/x"}
+    ),
+    "token_identity_one_owner": Trip("token_identity", "a subject of an issuer belongs to one principal"),
+    "token_identity_of_principal": Trip(
+        "token_identity", "its owner is registered", {"identity_id": NO_DIGEST, "principal": "test|nobody"}
+    ),
+    "token_identity_is_a_digest": Trip("token_identity", "an identity is a SHA-256", {"identity_id": BAD_DIGEST}),
+    "token_identity_state_known": Trip("token_identity", "the states are closed", {"state": "away"}),
+    "token_identity_short": Trip("token_identity", "neither text is empty", {"subject": ""}),
+    # --- which principals are one person
+    "principal_link_key": Trip("principal_link", "a link has one number"),
+    "principal_link_of_principal": Trip(
+        "principal_link", "the first is registered", {"link_number": 9, "principal": "a|nobody", "state": "verified"}
+    ),
+    "principal_link_to_principal": Trip(
+        "principal_link", "the second is registered", {"link_number": 9, "other": "z|nobody", "state": "verified"}
+    ),
+    "principal_link_in_order": Trip("principal_link", "a pair has one order", {"principal": "z|last"}),
+    "principal_link_method_known": Trip("principal_link", "the methods are closed", {"method": "same name"}),
+    "principal_link_has_evidence": Trip("principal_link", "a link says where it can be looked up", {"evidence": ""}),
+    "principal_link_state_known": Trip("principal_link", "the states are closed", {"state": "guessed"}),
+    "principal_link_revoked_has_time": Trip(
+        "principal_link", "what is revoked says since when", {"revoke_time": "2027-01-01T00:00:00Z"}
+    ),
+    "principal_link_one_verified": Trip("principal_link", "a pair is linked once", {"link_number": 9}),
     # --- requests
     "request_used_once": Trip("request", "a request id stands for one request"),
     "request_id_short": Trip("request", "a request id is never empty", {"request_id": ""}),

@@ -12,12 +12,13 @@ from tests.integration.postgres.superuser import Superuser
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
+from tests.world.identities import TOKEN, bind, link
 from tests.world.world import World, must
 
 
 @pytest.fixture(scope="module")
 async def good_rows(authority: Authority) -> World:
-    """A row in every table: a committed, approved proposal, an unused capability, a tombstone, a correction."""
+    """A row in every table: a committed, approved proposal, an unused capability, a tombstone, a token, a link."""
     world = await World.begin(authority)
     issued, answer = await world.committed(by=world.agent)
     await world.issued()
@@ -28,6 +29,8 @@ async def good_rows(authority: Authority) -> World:
     must(await world.cite(answer.receipt.record_id, "answer 1"))
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     await kept(world, b"a log")
+    await bind(world, world.service, TOKEN)
+    await link(world, world.agent, world.user)
     correction = must(await world.correct((await world.committed())[1].receipt.record_id))
     must(await world.commit(await world.issued_on(await world.allow(correction))))
     return world

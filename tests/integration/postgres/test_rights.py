@@ -47,8 +47,10 @@ authority_relay      delete  outbox outbox_parked
 authority_admin      select  everything
 authority_admin      insert  issuer_key memory_namespace principal principal_key policy_version tombstone audit_event
 authority_admin      insert  revocation
+authority_admin      insert  token_identity principal_link
 authority_admin      update  issuer_key memory_namespace principal principal_key
 authority_admin      update  evidence(state,decided_by,decide_time,note)
+authority_admin      update  token_identity(state) principal_link(state,revoke_time)
 """
 """Nobody truncates, and nobody deletes but what opened streams, or was counted, long ago, and what was delivered;
 authority_commit and authority_service are not named at all."""

@@ -17,6 +17,7 @@ from tests.integration.postgres.test_rights import acting_as
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
+from tests.world.identities import TOKEN, bind, link
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
 from tests.world.world import World, must
 
@@ -35,6 +36,8 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         refused = Counted(world.tenant, minute_of(LATE), world.service.ref, "EXPIRED")
         await authority.store.refusals.add({refused: 1})
         await park_oldest_event(world)
+        await bind(world, world.service, TOKEN)
+        await link(world, world.agent, world.user)
         must(await world.cite(answer.receipt.record_id, "answer 1"))
         await kept(world, b"a log")
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
@@ -112,6 +115,7 @@ async def test_h11_the_relay_deletes_no_event_that_was_not_delivered(
         ("authority_admin", "principal_key"),
         ("authority_admin", "memory_namespace"),
         ("authority_admin", "tombstone"),
+        ("authority_admin", "token_identity"),
     ],
 )
 async def test_nobody_writes_for_a_tenant_that_was_not_named(

@@ -1,0 +1,33 @@
+"""Who a person of a world is beside its key: certificates, tokens, and which persons are one."""
+
+from authority.domain.credential import Credential, CredentialForm
+from authority.domain.principal_link import LinkMethod, PrincipalLink, in_order
+from authority.usecases.administer import OPERATOR
+from tests.world.world import Person, World
+
+TOKEN = Credential(CredentialForm.TOKEN, "svc-1", "https://login.example")
+"""The subject of some issuer."""
+
+
+async def bind(world: World, person: Person, credential: Credential) -> None:
+    """The person is known by the credential from now on."""
+    await world.authority.store.credentials.add(world.tenant, person.ref, credential, world.now())
+
+
+def link_of(world: World, one: Person, other: Person) -> PrincipalLink:
+    """A link of the two as an operator would record it."""
+    first, second = in_order(one.ref, other.ref)
+    return PrincipalLink(
+        tenant=world.tenant,
+        first=first,
+        second=second,
+        method=LinkMethod.DIRECTORY,
+        evidence="ticket 7",
+        verified_by=OPERATOR,
+        verify_time=world.now(),
+    )
+
+
+async def link(world: World, one: Person, other: Person) -> None:
+    """The operator has verified that the two are one person."""
+    await world.authority.store.principal_links.add(link_of(world, one, other))
