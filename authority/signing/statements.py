@@ -1,6 +1,7 @@
 """Reads statements and judges who signed them (semantics §3)."""
 
 import asyncio
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -17,7 +18,7 @@ from authority.domain.validation import SignedValidation
 from authority.signing.codec.proposal import encode_proposal
 from authority.signing.codec.words import KEY_PURPOSES
 from authority.signing.key_ring import KeyRing
-from authority.signing.recent import Recent
+from authority.signing.recent import Recent, RecentValues
 from authority.signing.statement_kinds import CAPABILITY, DECISION, GRANT, INVOCATION, RECEIPT, VALIDATION
 from authority.signing.verified import VerifiedSignatures
 from authority.usecases.ports import OpenedInvocation
@@ -42,6 +43,9 @@ _HOLDER_KEYS: Final = 4_096
 """Public keys of holders that are kept loaded."""
 _JUDGED_HERE_BYTES: Final = 32 * 1024
 """JSON up to this size is judged at once, larger in a thread: 0.1 ms a KiB at worst."""
+_GRANTS: Final = 1_024
+_GRANT_BYTES: Final = 4_096
+"""Grants up to this size are kept read, so many of them: some 8 MiB at worst."""
 _CANONICAL_CONTENTS: Final = 16_384
 """Digests of JSON contents that were found canonical."""
 
@@ -52,6 +56,7 @@ class StatementReader:
     def __init__(self, ring: KeyRing, verified: VerifiedSignatures | None = None) -> None:
         self._ring = ring
         self._verified = verified or VerifiedSignatures()
+        self._grants: RecentValues[Statement, OpenedGrant] = RecentValues(_GRANTS)
         self._canonical: Recent[bytes] = Recent(_CANONICAL_CONTENTS)
 
     def open_capability(self, statement: Statement) -> OpenedCapability | Refusal:
@@ -74,9 +79,20 @@ class StatementReader:
         return RECEIPT.read(statement)
 
     def open_grant(self, statement: Statement) -> OpenedGrant | Refusal:
-        """The grant's terms, or MALFORMED `grant.…`."""
+        """The grant's terms, or MALFORMED `grant.…`.
+
+        A grant comes again with every use of it and of what was derived from it: what was read of exactly these bytes
+        is remembered. Whether its signature is good is another question.
+        """
+        if grant := self._grants.find(statement):
+            return grant
         terms = GRANT.read(statement)
-        return terms if isinstance(terms, Refusal) else OpenedGrant(statement, _digest(statement), terms)
+        if isinstance(terms, Refusal):
+            return terms
+        grant = OpenedGrant(statement, _digest(statement), terms)
+        if len(statement.payload) <= _GRANT_BYTES:
+            self._grants.keep(statement, grant)
+        return grant
 
     def open_invocation(self, proof: bytes) -> OpenedInvocation | None:
         """The Invocation in a metadata entry, or None when it is none."""
@@ -105,6 +121,29 @@ class StatementReader:
         if not fits or not known.key.covers(tenant, memory_namespace):
             return Refusal(Reason.ISSUER_UNKNOWN)
         return Refusal(Reason.KEY_REVOKED) if known.key.state is KeyState.REVOKED else None
+
+    def judge_grant_signatures(self, chain: Sequence[OpenedGrant]) -> tuple[Refusal | None, ...]:
+        """What is said of each block's signature, root first: as `judge_signature`, or SIGNATURE_INVALID.
+
+        The grant key signs what the authority made. What a holder derived the key signs that the parent binds, and only
+        once the parent is believed itself: after a refusal nothing more is verified, and the same is said of the rest.
+        """
+        refusals: list[Refusal | None] = []
+        found: Refusal | None = None
+        for parent, block in zip((None, *chain), chain, strict=False):
+            found = found or self._judge_grant_signature(block, parent)
+            refusals.append(found)
+        return tuple(refusals)
+
+    def _judge_grant_signature(self, block: OpenedGrant, parent: OpenedGrant | None) -> Refusal | None:
+        if block.terms.delegated_by is None:
+            # No memory namespace: a grant can name several, and a key of one of them signs none.
+            return self.judge_signature(block.statement, KeyPurpose.GRANT, block.terms.tenant, "")
+        try:
+            holder_key = _holder_key(parent.terms.holder_public_key if parent else b"")
+        except KeyRefused:
+            return Refusal(Reason.SIGNATURE_INVALID)
+        return None if self._verified.check(block.statement, holder_key) else Refusal(Reason.SIGNATURE_INVALID)
 
     def is_signed_by(self, statement: Statement, public_key: bytes) -> bool:
         """Whether exactly this key signed the statement; False for a key that `PublicKey` refuses.

@@ -1,5 +1,6 @@
 """Statements: read, verified, signed, and the keys for it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,6 +59,10 @@ class Statements(Protocol):
         self, statement: Statement, purpose: KeyPurpose, tenant: TenantRef, memory_namespace: str
     ) -> Refusal | None:
         """ISSUER_UNKNOWN, KEY_REVOKED or SIGNATURE_INVALID; None when an issuer key of the purpose and scope signed."""
+        ...
+
+    def judge_grant_signatures(self, chain: Sequence[OpenedGrant]) -> tuple[Refusal | None, ...]:
+        """What is said of each block's signature, root first, for `grant_chain.judge_chain`."""
         ...
 
     def is_signed_by(self, statement: Statement, public_key: bytes) -> bool:

@@ -12,7 +12,7 @@ from authority.domain.statement import KeyPurpose
 from capability_authority.offline import PrivateKey, sign
 from tests.unit.signing import kinds, samples
 from tests.unit.signing.conftest import Room
-from tests.unit.signing.kinds import CAPABILITY, DECISION, RECEIPT, VALIDATION, Kind, signed
+from tests.unit.signing.kinds import CAPABILITY, DECISION, GRANT, RECEIPT, VALIDATION, Kind, signed
 
 LONG_ID = "a" * (limits.ID_BYTES + 1)
 LONG_KEY = "k" * (limits.KEY_BYTES + 1)
@@ -27,7 +27,10 @@ def put(path: str, value: object) -> Spoil:
         *parents, name = path.split(".")
         for parent in parents:
             message = getattr(message, parent)
-        setattr(message, name, value)
+        if isinstance(value, list):
+            getattr(message, name)[:] = value
+        else:
+            setattr(message, name, value)
 
     return spoil
 
@@ -95,6 +98,10 @@ ID_FIELDS = (
     (DECISION, "action"),
     (RECEIPT, "issuer"),
     (RECEIPT, "capability.holder.id"),
+    (GRANT, "tenant.id"),
+    (GRANT, "subject.namespace"),
+    (GRANT, "holder.id"),
+    (GRANT, "delegated_by.id"),
 )
 
 
@@ -139,6 +146,7 @@ DIGEST_FIELDS = (
     (RECEIPT, "capability_digest"),
     (RECEIPT, "request_fingerprint"),
     (RECEIPT, "capability.content_digest"),
+    (GRANT, "policy_version"),
 )
 
 
@@ -148,6 +156,11 @@ def test_digests_are_exactly_32_bytes(room: Room, kind: Kind, path: str, size: i
     assert refused_path(room, kind, put(path, bytes(size))) == f"{kind.name}.{path}"
 
 
+BAD_SELECTORS = (
+    *("", "*", "/*", "*/a", "a*", "a/*/*", "a/**", "/a", "a/", "a//b", "a/../b", "a/./b", "..", "a/../*"),
+    *("a b", "a\n", "ä", "%2e/a\\b", "a" * 255 + "/*"),
+)
+"""What selects nothing: segments that are none, and wildcards that are none."""
 OTHER_SHAPES: tuple[tuple[Kind, str, str, Spoil], ...] = (
     (CAPABILITY, "tenant.namespace", "absent tenant", clear("tenant")),
     (CAPABILITY, "holder.namespace", "absent holder", clear("holder")),
@@ -190,6 +203,38 @@ OTHER_SHAPES: tuple[tuple[Kind, str, str, Spoil], ...] = (
     (DECISION, "decide_time", "absent", clear("decide_time")),
     (DECISION, "expire_time", "absent", clear("expire_time")),
     (DECISION, "correlation_id", "overlong", put("correlation_id", LONG_ID)),
+    (GRANT, "issuer", "not ascii", put("issuer", "ä")),
+    (GRANT, "holder_key", "31 bytes", put("holder_key", bytes(31))),
+    (GRANT, "parent_digest", "31 bytes", put("parent_digest", bytes(31))),
+    (GRANT, "holder_public_key", "of another key", put("holder_public_key", bytes(32))),
+    (GRANT, "holder_public_key", "31 bytes", put("holder_public_key", bytes(31))),
+    (GRANT, "nonce", "15 bytes", put("nonce", bytes(15))),
+    (GRANT, "nonce", "17 bytes", put("nonce", bytes(17))),
+    (GRANT, "actor_chain", "nine", lambda message: message.actor_chain.extend([message.holder] * 7)),
+    (GRANT, "actor_chain.id", "empty", lambda message: message.actor_chain[1].ClearField("id")),
+    (GRANT, "audiences", "a wildcard", put("audiences.names", ["*"])),
+    (GRANT, "audiences", "empty", put("audiences.names", [""])),
+    (GRANT, "actions", "unknown", put("actions.names", ["policy.promote"])),
+    (GRANT, "actions", "in capitals", put("actions.names", ["Memory.Recall"])),
+    (GRANT, "actions", "a wildcard", put("actions.names", ["memory.*"])),
+    (GRANT, "actions", "repeated", put("actions.names", ["memory.recall", "memory.recall"])),
+    (GRANT, "resources", "65", put("resources.names", [f"r{number}" for number in range(65)])),
+    (GRANT, "resources", "repeated", put("resources.names", ["r/*", "r/*"])),
+    *((GRANT, "resources", name, put("resources.names", [name])) for name in BAD_SELECTORS),
+    (GRANT, "read_memory_namespaces", "a wildcard", put("read_memory_namespaces.names", ["*"])),
+    (GRANT, "write_memory_namespaces", "a wildcard", put("write_memory_namespaces.names", ["*"])),
+    (GRANT, "tools", "a wildcard", put("tools.names", ["*"])),
+    (GRANT, "providers", "a wildcard", put("providers.names", ["*"])),
+    (GRANT, "models", "a wildcard", put("models.names", ["*"])),
+    (GRANT, "usd_micros", "negative", put("usd_micros.most", -1)),
+    (GRANT, "tokens", "negative", put("tokens.most", -1)),
+    (GRANT, "latency_ms", "negative", put("latency_ms.most", -1)),
+    (GRANT, "concurrency", "negative", put("concurrency.most", -1)),
+    (GRANT, "uses", "negative", put("uses.most", -(2**63))),
+    (GRANT, "delegation_depth", "nine", put("delegation_depth", 9)),
+    (GRANT, "not_before_time", "absent", clear("not_before_time")),
+    (GRANT, "expire_time", "absent", clear("expire_time")),
+    (GRANT, "correlation_id", "nul", put("correlation_id", "a\x00")),
     (RECEIPT, "commit_time", "absent", clear("commit_time")),
     (RECEIPT, "capability.capability_id", "absent capability", clear("capability")),
     (RECEIPT, "capability.max_uses", "two", put("capability.max_uses", 2)),
