@@ -13,11 +13,13 @@ from authority.policy.bundle import bundle_version
 from authority.postgres.administration import PostgresAdministration
 from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
+from authority.postgres.memberships import PostgresMembershipAdministration
 from authority.postgres.migrate import migrate
 from authority.postgres.provision import SERVICE, LoginRefused, ensure_powers, ensure_service_login
 from authority.signing.key_folder import KeyFolder
 from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
+from authority.usecases.administer_memberships import MembershipAdministration
 from authority.usecases.ports import AuditLog, Clock
 
 FIRST_PURPOSES = (
@@ -101,6 +103,7 @@ class Operator:
     """Everything an administrative command works on."""
 
     administration: Administration
+    memberships: MembershipAdministration
     audit_log: AuditLog
     keys: KeyFolder
     clock: Clock
@@ -136,6 +139,7 @@ async def open_operator(settings: OperatorSettings, clock: Clock | None = None) 
         try:
             yield Operator(
                 PostgresAdministration(database),
+                PostgresMembershipAdministration(database),
                 PostgresAuditLog(database),
                 KeyFolder(settings.keys),
                 clock or SystemClock(),

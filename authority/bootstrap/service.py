@@ -26,6 +26,7 @@ from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.gathering import GatheringSettings
 from authority.postgres.generation import GenerationWatch
 from authority.postgres.histories import PostgresHistories
+from authority.postgres.memberships import PostgresMemberships
 from authority.postgres.policy_versions import PostgresPolicyVersions
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.recall import PostgresRecall
@@ -309,7 +310,8 @@ def _use_cases(
     capabilities = gatherers.capabilities
     record_revocations = PostgresRecordRevocations(databases.issue, settings.issuer, gatherers.relay)
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
-    create = CreateProposal(admit, reader, proposing, clock, identifiers)
+    memberships = PostgresMemberships(databases.read)
+    create = CreateProposal(admit, reader, proposing, memberships, clock, identifiers)
     issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here)
     return UseCases(
         authenticate=Authenticate(reader, registry, clock),
@@ -328,7 +330,7 @@ def _use_cases(
         open_revocation_watch=OpenRevocationWatch(
             registry, PostgresRevocationFeed(databases.read), signer, notices, clock
         ),
-        get_proposal=GetProposal(admit, reading),
+        get_proposal=GetProposal(admit, reading, memberships),
         list_proposals=ListProposals(admit, reading, known, pages),
         validate_proposal=ValidateProposal(admit, reader, signer, proposing, validations, clock, identifiers, here),
         decide_proposal=DecideProposal(admit, proposing, approvals, clock, identifiers),

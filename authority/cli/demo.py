@@ -143,7 +143,7 @@ async def _firms(folder: Path) -> AsyncIterator[dict[str, Firm]]:
                 for name, file in files.items()
             }
         yield {
-            tenant.tenant: Firm(members[tenant.tenant], members[_neighbour(tenant, tenants)]["service"])
+            tenant.tenant: Firm(members[tenant.tenant], members[_neighbour(tenant, tenants)]["service"], tenant.team)
             for tenant in tenants
         }
 

@@ -8,7 +8,7 @@ from typing import Final
 from google.protobuf.message import Message
 
 from authority.domain.identity import RIGHTS_BY_KIND, PrincipalKind, Right
-from authority.domain.proposal import Cost
+from authority.domain.proposal import Cost, Visibility
 from authority.domain.references import Instant
 from authority.embedded.demo import DemoProposal, Stage, Twist
 from capability_authority.client import AuthorityError, CapabilityAuthority, IssuedCapability, Proposal
@@ -57,6 +57,8 @@ class Firm:
     members: Mapping[str, CapabilityAuthority]
     stranger: CapabilityAuthority
     """The committing service of another tenant."""
+    team: str = ""
+    """The team that all of them are in."""
 
     @property
     def service(self) -> CapabilityAuthority:
@@ -112,6 +114,7 @@ class _Exchange:
                 subject_refs=line.subject_refs,
                 evidence_digests=line.evidence_digests,
                 visibility=line.visibility.value,
+                visibility_scope=self._firm.team if line.visibility is Visibility.TEAM else "",
                 valid_from_time=_moment(line.valid_from_time(self._now)),
                 valid_until_time=_moment(line.valid_until_time(self._now)),
                 record_expire_time=_moment(line.record_expire_time(self._now)),

@@ -12,6 +12,8 @@ from authority.bootstrap.operator import Operator
 from authority.cli.connecting import CREDENTIALS, credentials_file
 from authority.cli.endpoint import Endpoint
 from authority.domain.identity import RIGHTS_BY_KIND, PrincipalKind
+from authority.domain.membership import Scope
+from authority.domain.proposal import Visibility
 from authority.domain.references import PrincipalRef
 from authority.embedded.demo import DemoTenant
 from authority.signing.possession import new_key
@@ -90,6 +92,11 @@ class DemoTenants:
                 public_key=credentials.private_key.public_key.raw,
             )
             await self.operator.administration.add_principal(new, self.operator.clock.now())
+            if tenant.team:
+                scope = Scope(Visibility.TEAM, tenant.team)
+                await self.operator.memberships.add_membership(
+                    tenant.ref, principal_named(name), scope, self.operator.clock.now()
+                )
 
     def _new_credentials(self, tenant: DemoTenant, name: str) -> Credentials:
         principal = principal_named(name)

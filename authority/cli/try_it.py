@@ -28,6 +28,7 @@ async def main() -> None:
             content=content,
             source_refs=["thread:inbox/2231#message-4"],
             visibility="team",
+            visibility_scope="bookkeeping",
         )
         print(f"proposed   {proposal.proposal_id}, provenance {proposal.provenance}")
 

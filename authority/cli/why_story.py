@@ -157,8 +157,7 @@ class Story:
         if record.HasField("valid_from_time") or record.HasField("valid_until_time"):
             since, until = _optional(record, "valid_from_time"), _optional(record, "valid_until_time")
             yield "valid", f"from {since or 'ever'} to {until or 'ever'}"
-        visibility = self.export.record.visibility
-        yield "visible", "to the workspace" if visibility == "workspace" else f"to its proposer alone ({visibility})"
+        yield "visible", _shown_to(self.export.record.visibility, record.visibility_scope)
 
     def _revision(self) -> Says:
         """What the committed revision says: it comes first."""
@@ -228,6 +227,12 @@ def _noted(note: str) -> str:
 def _list(said: Says, name: str) -> list[Described]:
     value = said.get(name, [])
     return value if isinstance(value, list) else []
+
+
+def _shown_to(visibility: str, scope: str) -> str:
+    if visibility in ("channel", "team"):
+        return f"to members of {visibility} {scope}"
+    return "to the workspace" if visibility == "workspace" else "to its proposer alone"
 
 
 def _reference(value: "Described | None") -> str:

@@ -6,9 +6,9 @@ from enum import Enum
 from authority.domain.citation import Citation
 from authority.domain.decision import Approval
 from authority.domain.plan import StoredReceipt
-from authority.domain.proposal import ProposalRevision, Visibility
+from authority.domain.proposal import ProposalRevision
 from authority.domain.record import MemoryRecord
-from authority.domain.references import Instant, PrincipalRef
+from authority.domain.references import Instant
 from authority.domain.statement import Statement
 
 
@@ -34,6 +34,8 @@ class RecordHistory:
     superseded_by: str
     """The record that corrects it; empty while none does."""
     supersede_time: Instant | None
+    is_shown: bool
+    """Whether the record's visibility includes whoever asked, whatever its state."""
 
     def state_at(self, now: Instant) -> RecordState:
         """Where the record stands at that time."""
@@ -46,10 +48,6 @@ class RecordHistory:
             return RecordState.EXPIRED
         is_early = record.valid_from_time is not None and now < record.valid_from_time
         return RecordState.NOT_YET_VALID if is_early else RecordState.LIVE
-
-    def is_for(self, reader: PrincipalRef) -> bool:
-        """Whether the record's visibility includes the reader, whatever its state."""
-        return self.record.visibility is Visibility.WORKSPACE or self.record.proposer == reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

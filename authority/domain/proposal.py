@@ -90,6 +90,8 @@ class ProposalRevision:
     costs: tuple[Cost, ...]
     supersedes_record_id: str
     create_time: Instant
+    visibility_scope: str = ""
+    """Id of the channel or team; empty for private and workspace."""
 
 
 @dataclass(frozen=True, slots=True)

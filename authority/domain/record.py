@@ -57,18 +57,16 @@ class MemoryRecord:
     correlation_id: str
     supersedes_record_id: str
     """Of the record that this one corrected; empty when it corrected none."""
+    visibility_scope: str = ""
+    """Id of the channel or team; empty for private and workspace."""
 
 
-def is_visible(record: MemoryRecord, reader: PrincipalRef, now: Instant) -> bool:
-    """Whether the reader may see the record now: unexpired, and visible to the whole workspace or the reader's own.
-
-    Until membership of teams and channels is known, narrower records are their proposer's alone: unknown shows nothing.
-    """
+def is_current(record: MemoryRecord, now: Instant) -> bool:
+    """Whether the record is unexpired and valid now. Who may see it, says its visibility (`domain.membership`)."""
     unexpired = record.expire_time is None or now < record.expire_time
     begun = record.valid_from_time is None or record.valid_from_time <= now
     unended = record.valid_until_time is None or now < record.valid_until_time
-    seen = record.visibility is Visibility.WORKSPACE or record.proposer == reader
-    return unexpired and begun and unended and seen
+    return unexpired and begun and unended
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authority.domain.citation import Citation, Cited, CitedRecord, NewCitation
-from authority.domain.proposal import Visibility
 from authority.domain.reasons import Reason
-from authority.domain.record import MemoryRecord, is_visible
+from authority.domain.record import MemoryRecord
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.inprocess.tables import Tables
@@ -53,13 +52,12 @@ class InProcessCitations:
         )
 
     def _visible(self, mark: RequestMark, new: NewCitation) -> MemoryRecord | None:
-        living = self.tables.living_records(mark.tenant)
-        found = (it for it in living if it.record_id == new.record_id)
-        return next((it for it in found if is_visible(it, mark.principal, new.create_time)), None)
+        visible = self.tables.visible_records(mark.tenant, mark.principal, new.create_time)
+        return next((it for it in visible if it.record_id == new.record_id), None)
 
     def _is_for(self, reader: PrincipalRef, citation: Citation) -> bool:
         record = self.tables.records[citation.tenant, citation.record_id].record
-        return record.visibility is Visibility.WORKSPACE or record.proposer == reader
+        return self.tables.is_shown(record, self.tables.reader(citation.tenant, reader))
 
 
 def _citation(mark: RequestMark, new: NewCitation, record: MemoryRecord) -> Citation:

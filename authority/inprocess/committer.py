@@ -124,4 +124,5 @@ def _record(plan: CommitPlan, proposal: StoredProposal) -> MemoryRecord:
         costs=revision.costs,
         correlation_id=plan.capability.terms.correlation_id,
         supersedes_record_id=revision.supersedes_record_id,
+        visibility_scope=revision.visibility_scope,
     )

@@ -35,6 +35,7 @@ def tell(tables: Tables, record: MemoryRecord, kind: str, sequence: int, occasio
         "memoryType": record.memory_type.value,
         "provenance": record.provenance.value,
         "visibility": record.visibility.value,
+        "visibilityScope": record.visibility_scope,
         "mediaType": record.media_type,
         "contentDigest": f"sha256:{record.content_digest.hex()}",
         "correlationId": record.correlation_id,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from authority.domain.history import AuditTrail, RecordHistory
 from authority.domain.plan import CommitReceipt
-from authority.domain.references import TenantRef
+from authority.domain.references import PrincipalRef, TenantRef
 from authority.inprocess.tables import Tables
 
 
@@ -14,7 +14,7 @@ class InProcessHistories:
 
     tables: Tables
 
-    async def of_record(self, tenant: TenantRef, record_id: str) -> RecordHistory | None:
+    async def of_record(self, tenant: TenantRef, record_id: str, reader: PrincipalRef) -> RecordHistory | None:
         """The record with its receipt, whatever became of it."""
         kept = self.tables.records.get((tenant, record_id))
         if kept is None:
@@ -27,6 +27,7 @@ class InProcessHistories:
             revoke_note=withdrawal.note if withdrawal else "",
             superseded_by=kept.superseded_by,
             supersede_time=kept.supersede_time,
+            is_shown=self.tables.is_shown(kept.record, self.tables.reader(tenant, reader)),
         )
 
     async def trail(self, tenant: TenantRef, receipt: CommitReceipt, most: int) -> AuditTrail:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from authority.domain.audit import AuditEvent
-from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.inprocess.tables import Head, Tables
-from authority.usecases.ports import RequestMark
+from authority.usecases.ports import RequestMark, Sees
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,8 @@ class InProcessProposals:
         *,
         memory_namespace: str,
         state: ProposalState | None,
-        proposer: PrincipalRef | None,
+        reader: PrincipalRef,
+        sees: Sees,
         after: str,
         size: int,
     ) -> Sequence[StoredProposal]:
@@ -89,9 +90,14 @@ class InProcessProposals:
             if proposal
             and proposal.revision.memory_namespace == memory_namespace
             and state in (None, proposal.state)
-            and proposer in (None, proposal.revision.proposer)
+            and self._is_for(tenant, reader, sees, proposal.revision)
         ]
         return found[:size]
+
+    def _is_for(self, tenant: TenantRef, reader: PrincipalRef, sees: Sees, revision: ProposalRevision) -> bool:
+        if sees is Sees.EVERY or revision.proposer == reader:
+            return True
+        return sees is Sees.SHOWN and self.tables.is_shown(revision, self.tables.reader(tenant, reader))
 
     def _judge_place(self, proposal: StoredProposal) -> Refusal | None:
         revision = proposal.revision

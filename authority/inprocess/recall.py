@@ -7,7 +7,7 @@ from authority.domain import limits
 from authority.domain.freshness import Freshness
 from authority.domain.reasons import Reason
 from authority.domain.recall import RecallAnswer, RecallHit, RecallPosition, RecallQuery
-from authority.domain.record import MemoryRecord, is_visible
+from authority.domain.record import MemoryRecord
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.search_text import search_text
@@ -36,7 +36,7 @@ class InProcessRecall:
         """The hits after `after`, best first."""
         if fresh and not self._has(tenant, fresh):
             return Refusal(Reason.DEPENDENCY_UNAVAILABLE)
-        visible = (it for it in self.tables.living_records(tenant) if is_visible(it, reader, now))
+        visible = self.tables.visible_records(tenant, reader, now)
         found = sorted(self._hits(query, visible), key=lambda hit: hit.position, reverse=True)
         rest = [hit for hit in found if after is None or hit.position < after]
         hits = tuple(_fitting(rest[:size]))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from authority.domain.record import MemoryRecord, is_visible
+from authority.domain.record import MemoryRecord
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.inprocess.tables import Tables
 
@@ -16,8 +16,8 @@ class InProcessRecords:
 
     async def get(self, tenant: TenantRef, record_id: str, reader: PrincipalRef, now: Instant) -> MemoryRecord | None:
         """The record when it is visible to the reader."""
-        living = self.tables.living_records(tenant)
-        return next((it for it in living if it.record_id == record_id and is_visible(it, reader, now)), None)
+        visible = self.tables.visible_records(tenant, reader, now)
+        return next((it for it in visible if it.record_id == record_id), None)
 
     async def page(
         self,
@@ -32,9 +32,7 @@ class InProcessRecords:
         """Visible records in the order of their ids."""
         found = [
             record
-            for record in self.tables.living_records(tenant)
-            if record.memory_namespace == memory_namespace
-            and record.record_id > after
-            and is_visible(record, reader, now)
+            for record in self.tables.visible_records(tenant, reader, now)
+            if record.memory_namespace == memory_namespace and record.record_id > after
         ]
         return found[:size]

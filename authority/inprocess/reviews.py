@@ -6,7 +6,7 @@ from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval, ApprovalVerdict
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
-from authority.domain.references import Instant, TenantRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.revocation import Revoked, RevokedKind
 from authority.domain.validation import SignedValidation, ValidationReceipt
@@ -23,11 +23,17 @@ class InProcessValidations:
     tables: Tables
 
     async def duplicate_of(
-        self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, corrects: str = ""
+        self,
+        tenant: TenantRef,
+        memory_namespace: str,
+        content_digest: bytes,
+        *,
+        reader: PrincipalRef,
+        corrects: str = "",
     ) -> str | None:
         """The living record that holds exactly this content, other than the one that is to be corrected."""
         wanted = (memory_namespace, content_digest)
-        living = (it for it in self.tables.living_records(tenant) if it.record_id != corrects)
+        living = (it for it in self.tables.living_records(tenant, reader) if it.record_id != corrects)
         return next((it.record_id for it in living if (it.memory_namespace, it.content_digest) == wanted), None)
 
     async def keep(

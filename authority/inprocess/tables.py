@@ -12,11 +12,12 @@ from authority.domain.credential import Credential
 from authority.domain.decision import Approval, SignedDecision
 from authority.domain.evidence import Evidence
 from authority.domain.identity import Principal
+from authority.domain.membership import Reader, Scope
 from authority.domain.plan import Claim, StoredReceipt
 from authority.domain.principal_link import PrincipalLink
-from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
 from authority.domain.reasons import Reason
-from authority.domain.record import MemoryNamespace, MemoryRecord
+from authority.domain.record import MemoryNamespace, MemoryRecord, is_current
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.revocation import Revoked
@@ -35,6 +36,14 @@ class KeptPrincipal:
 
     principal: Principal
     is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMembership:
+    """Since when a principal is a member, and since when no more."""
+
+    add_time: Instant
+    remove_time: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +159,7 @@ class Tables:
     events: list[Event] = field(default_factory=list)
     citations: dict[str, Citation] = field(default_factory=dict)
     evidence: dict[tuple[TenantRef, bytes], Evidence] = field(default_factory=dict)
+    memberships: dict[tuple[TenantRef, PrincipalRef, Scope], KeptMembership] = field(default_factory=dict)
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
     audit: list[AuditEvent] = field(default_factory=list)
     revocations: dict[int, Revoked] = field(default_factory=dict)
@@ -259,8 +269,25 @@ class Tables:
         """The first tombstone of the content that is later."""
         return next((it for it in self.tombstones.get(content, ()) if it.sequence > sequence), None)
 
-    def living_records(self, tenant: TenantRef) -> Iterator[MemoryRecord]:
-        """The tenant's records, in the order of their ids, that were neither withdrawn nor superseded."""
+    def reader(self, tenant: TenantRef, ref: PrincipalRef) -> Reader | None:
+        """The principal with the channels and teams that it is in now; None for one that is revoked or unknown."""
+        if self.active_principal(tenant, ref) is None:
+            return None
+        live = (key for key, kept in self.memberships.items() if kept.remove_time is None)
+        return Reader(ref, frozenset(scope for *of, scope in live if of == [tenant, ref]))
+
+    def is_shown(self, one: MemoryRecord | ProposalRevision, reader: Reader | None) -> bool:
+        """Whether its visibility includes the reader, whatever became of it."""
+        return reader is not None and reader.is_shown(one.visibility, one.visibility_scope, one.proposer)
+
+    def living_records(self, tenant: TenantRef, ref: PrincipalRef) -> Iterator[MemoryRecord]:
+        """Of the records shown to the principal, in the order of their ids, those neither withdrawn nor superseded."""
+        reader = self.reader(tenant, ref)
         for (of_tenant, _), kept in sorted(self.records.items(), key=lambda item: item[0][1]):
-            if of_tenant == tenant and not kept.superseded_by and not self.withdrawal_of(kept):
+            is_living = of_tenant == tenant and not kept.superseded_by and not self.withdrawal_of(kept)
+            if is_living and self.is_shown(kept.record, reader):
                 yield kept.record
+
+    def visible_records(self, tenant: TenantRef, ref: PrincipalRef, now: Instant) -> Iterator[MemoryRecord]:
+        """Of these those that are unexpired and valid now."""
+        return (record for record in self.living_records(tenant, ref) if is_current(record, now))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from authority.domain.history import AuditTrail, RecordHistory
 from authority.domain.plan import CommitReceipt
-from authority.domain.references import TenantRef
+from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.statement import Statement
 from authority.postgres import rows
 from authority.postgres.connections import Connection, Database, await_standby
@@ -18,11 +18,11 @@ class PostgresHistories:
 
     database: Database
 
-    async def of_record(self, tenant: TenantRef, record_id: str) -> RecordHistory | None:
+    async def of_record(self, tenant: TenantRef, record_id: str, reader: PrincipalRef) -> RecordHistory | None:
         """The record with its receipt, whatever became of it."""
         key = (str(tenant), record_id)
         async with self.database.transaction(tenant) as connection:
-            found = await connection.fetchrow(query("record_history"), *key)
+            found = await connection.fetchrow(query("record_history"), *key, str(reader))
             receipt = await connection.fetchrow(query("receipt_by_record"), *key)
             await await_standby(connection)
         if found is None or receipt is None:
@@ -34,6 +34,7 @@ class PostgresHistories:
             revoke_note=found["revoke_note"] or "",
             superseded_by=_text(found["superseded_by"]),
             supersede_time=found["supersede_time"],
+            is_shown=found["is_shown"],
         )
 
     async def trail(self, tenant: TenantRef, receipt: CommitReceipt, most: int) -> AuditTrail:

@@ -16,7 +16,7 @@ from authority.postgres import audit, rows
 from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.requests import claim_request, find_request
 from authority.postgres.sql import query
-from authority.usecases.ports import RequestMark
+from authority.usecases.ports import RequestMark, Sees
 
 FIRST_ID = "00000000-0000-0000-0000-000000000000"
 """Before every id: where paging begins."""
@@ -52,7 +52,8 @@ class PostgresProposals:
         *,
         memory_namespace: str,
         state: ProposalState | None,
-        proposer: PrincipalRef | None,
+        reader: PrincipalRef,
+        sees: Sees,
         after: str,
         size: int,
     ) -> Sequence[StoredProposal]:
@@ -63,7 +64,8 @@ class PostgresProposals:
                 str(tenant),
                 memory_namespace,
                 state.value if state else None,
-                str(proposer) if proposer else None,
+                sees.value,
+                str(reader),
                 after or FIRST_ID,
                 size,
             )
@@ -169,6 +171,7 @@ async def _insert(connection: Connection, mark: RequestMark, proposal: StoredPro
         revision.create_time,
         searched.said,
         searched.names,
+        revision.visibility_scope,
     )
     event = AuditEvent(
         tenant=revision.tenant,

@@ -6,7 +6,7 @@ from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval, ApprovalVerdict
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
-from authority.domain.references import Instant, TenantRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal, malformed
 from authority.domain.revocation import Revoked, RevokedKind
 from authority.domain.validation import SignedValidation, ValidationReceipt
@@ -28,12 +28,18 @@ class PostgresValidations:
     statements: Statements
 
     async def duplicate_of(
-        self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, corrects: str = ""
+        self,
+        tenant: TenantRef,
+        memory_namespace: str,
+        content_digest: bytes,
+        *,
+        reader: PrincipalRef,
+        corrects: str = "",
     ) -> str | None:
         """The living record that holds exactly this content, other than the one that is to be corrected."""
         async with self.database.transaction(tenant, read_only=True) as connection:
             found = await connection.fetchval(
-                query("duplicate_record"), str(tenant), memory_namespace, content_digest, corrects or None
+                query("duplicate_record"), str(tenant), memory_namespace, content_digest, corrects or None, str(reader)
             )
         return str(found) if found else None
 

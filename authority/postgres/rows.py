@@ -117,6 +117,7 @@ def stored_proposal(row: Row) -> StoredProposal:
         costs=costs(row["costs"]),
         supersedes_record_id=row["supersedes_record_id"],
         create_time=row["create_time"],
+        visibility_scope=row["visibility_scope"],
     )
     return StoredProposal(revision, row["content"], row["digest"], ProposalState(row["state"]))
 
@@ -164,6 +165,7 @@ def memory_record(row: Row) -> MemoryRecord:
         costs=costs(row["costs"]),
         correlation_id=row["correlation_id"],
         supersedes_record_id=str(row["supersedes_record_id"] or ""),
+        visibility_scope=row["visibility_scope"],
     )
 
 

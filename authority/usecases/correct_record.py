@@ -31,6 +31,7 @@ class Correction:
     record_expire_time: Instant | None
     correlation_id: str
     costs: tuple[Cost, ...]
+    visibility_scope: str = ""
 
     def of(self, record: MemoryRecord) -> ProposalRequest:
         """The proposal that corrects this record, in its memory namespace."""
@@ -52,7 +53,12 @@ class Correction:
             correlation_id=self.correlation_id,
             costs=self.costs,
             supersedes_record_id=record.record_id,
+            visibility_scope=self.visibility_scope if self._says_who_sees else record.visibility_scope,
         )
+
+    @property
+    def _says_who_sees(self) -> bool:
+        return self.visibility is not None or self.visibility_scope != ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from authority.domain.identity import Caller, Right, require
+from authority.domain.membership import SCOPED, Scope, scope_problem
 from authority.domain.proposal import (
     Cost,
     MemoryType,
@@ -18,7 +19,7 @@ from authority.domain.references import Instant
 from authority.domain.refusal import Refusal, malformed
 from authority.domain.validation import BASELINE
 from authority.usecases.admit import Admit
-from authority.usecases.ports import Clock, Identifiers, Proposals, RequestMark, Statements
+from authority.usecases.ports import Clock, Identifiers, Memberships, Proposals, RequestMark, Statements
 
 _TRIES = 3
 
@@ -45,6 +46,8 @@ class ProposalRequest:
     costs: tuple[Cost, ...]
     supersedes_record_id: str = ""
     """Of the visible record of the memory namespace that it corrects. A next revision corrects what the first did."""
+    visibility_scope: str = ""
+    """Id of the channel or team; empty for private and workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +57,15 @@ class CreateProposal:
     admit: Admit
     statements: Statements
     proposals: Proposals
+    memberships: Memberships
     clock: Clock
     identifiers: Identifiers
 
     async def __call__(self, caller: Caller, request: ProposalRequest) -> StoredProposal | Refusal:
         """The kept revision; a retry is answered with what the first attempt kept.
 
-        Refusals: MALFORMED, NOT_ALLOWED, NOT_FOUND (memory namespace, or a proposal that is not the caller's),
-        IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
+        Refusals: MALFORMED, NOT_ALLOWED (also for a channel or team of others), NOT_FOUND (memory namespace, or a
+        proposal that is not the caller's), IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
         """
         return await self.judge(caller, request.content, request.media_type) or await self.keep(caller, request)
 
@@ -78,7 +82,22 @@ class CreateProposal:
             return Refusal(Reason.NOT_FOUND, {"field": "memory_namespace"})
         if request.validator_profile not in ("", BASELINE, namespace.least_profile):
             return malformed("validator_profile", "no such profile")
-        return await self._keep(caller, request, namespace)
+        return await self._scope(caller, request, namespace) or await self._keep(caller, request, namespace)
+
+    async def _scope(self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace) -> Refusal | None:
+        """Nobody proposes to a channel or a team that is not its own.
+
+        Judged before the proposal is kept: who is removed in between has proposed a moment earlier. What its members
+        see is judged whenever they read.
+        """
+        visibility, scope = request.visibility or namespace.default_visibility, request.visibility_scope
+        if problem := scope_problem(visibility, scope):
+            return malformed("visibility_scope", problem)
+        if visibility not in SCOPED or await self.memberships.is_member(
+            caller.tenant, caller.ref, Scope(visibility, scope)
+        ):
+            return None
+        return Refusal(Reason.NOT_ALLOWED)
 
     async def _keep(
         self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace
@@ -136,4 +155,5 @@ class CreateProposal:
             costs=request.costs,
             supersedes_record_id=request.supersedes_record_id,
             create_time=self.clock.now(),
+            visibility_scope=request.visibility_scope,
         )

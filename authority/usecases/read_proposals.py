@@ -1,17 +1,18 @@
-"""Reads proposals: everyone's for readers and deciders, otherwise the caller's own."""
+"""Reads proposals: every one for deciders, for readers those whose record they would see, and the caller's own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authority.domain.identity import Caller, Right
-from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.membership import SCOPED, Scope
+from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal, Visibility
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.usecases.admit import Admit
 from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.paging import Page, PageRequest, Pages
-from authority.usecases.ports import Proposals
+from authority.usecases.ports import Memberships, Proposals, Sees
 from authority.usecases.weights import weight_of_proposal
 
 
@@ -29,16 +30,27 @@ class GetProposal:
 
     admit: Admit
     proposals: Proposals
+    memberships: Memberships
 
     async def __call__(self, caller: Caller, proposal_id: str, revision: int) -> FoundProposal | Refusal:
         """The revision, the newest for 0."""
         if refusal := await self.admit(caller):
             return refusal
         found = await self.proposals.get(caller.tenant, proposal_id, revision)
-        if found is None or not (_sees_all(caller) or found.revision.proposer == caller.ref):
+        if found is None or not await self._is_for(caller, found.revision):
             return Refusal(Reason.NOT_FOUND)
         receipt = await self.proposals.newest_validation(caller.tenant, proposal_id, found.revision.revision)
         return FoundProposal(found, receipt)
+
+    async def _is_for(self, caller: Caller, revision: ProposalRevision) -> bool:
+        if caller.principal.may(Right.DECIDE) or revision.proposer == caller.ref:
+            return True
+        if not caller.principal.may(Right.READ):
+            return False
+        if revision.visibility not in SCOPED:
+            return revision.visibility is Visibility.WORKSPACE
+        scope = Scope(revision.visibility, revision.visibility_scope)
+        return await self.memberships.is_member(caller.tenant, caller.ref, scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +68,15 @@ class ListProposals:
         """Without `state` those in every state. NOT_FOUND for an unknown memory namespace."""
         if refusal := await self.admit(caller):
             return refusal
-        proposer = None if _sees_all(caller) else caller.ref
+        sees = _sees(caller)
 
         async def fetch(after: str, size: int) -> Sequence[StoredProposal]:
             return await self.proposals.page(
                 caller.tenant,
                 memory_namespace=memory_namespace,
                 state=state,
-                proposer=proposer,
+                reader=caller.ref,
+                sees=sees,
                 after=after,
                 size=size,
             )
@@ -75,5 +88,7 @@ class ListProposals:
         return await self.known.judge(caller.tenant, memory_namespace, found)
 
 
-def _sees_all(caller: Caller) -> bool:
-    return caller.principal.may(Right.READ) or caller.principal.may(Right.DECIDE)
+def _sees(caller: Caller) -> Sees:
+    if caller.principal.may(Right.DECIDE):
+        return Sees.EVERY
+    return Sees.SHOWN if caller.principal.may(Right.READ) else Sees.OWN

@@ -72,7 +72,11 @@ class ValidateProposal:
     async def _judge(self, proposal: StoredProposal) -> SignedValidation:
         revision = proposal.revision
         duplicate_of = await self.validations.duplicate_of(
-            revision.tenant, revision.memory_namespace, revision.content_digest, revision.supersedes_record_id
+            revision.tenant,
+            revision.memory_namespace,
+            revision.content_digest,
+            reader=revision.proposer,
+            corrects=revision.supersedes_record_id,
         )
         problem = await self.statements.content_problem(proposal.content, revision.media_type)
         findings = judge_baseline(proposal, problem, duplicate_of)

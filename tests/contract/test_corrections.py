@@ -68,11 +68,11 @@ async def test_the_commit_of_a_correction_takes_the_place_of_the_record(world: W
 
 async def test_a_correction_is_a_proposal_of_its_own_and_keeps_what_is_not_said(world: World) -> None:
     # given a record that is its proposer's alone to see
-    _, answer = await world.committed(memory_type=MemoryType.PREFERENCE, visibility=Visibility.TEAM)
+    _, answer = await world.committed(memory_type=MemoryType.PREFERENCE, visibility=Visibility.PRIVATE)
 
     # when the user corrects it, then type, visibility and memory namespace are the record's, and the proposal a new one
     revision = must(await world.correct(answer.receipt.record_id)).revision
-    assert (revision.memory_type, revision.visibility) == (MemoryType.PREFERENCE, Visibility.TEAM)
+    assert (revision.memory_type, revision.visibility) == (MemoryType.PREFERENCE, Visibility.PRIVATE)
     assert (revision.memory_namespace, revision.revision) == (NAMESPACE, 1)
     assert revision.supersedes_record_id == answer.receipt.record_id
 
@@ -122,7 +122,7 @@ async def test_history_keeps_what_took_whose_place_and_when(world: World) -> Non
     world.authority.clock.advance(SECOND)
     new = must(await world.commit(correction)).receipt.record_id
     histories = world.authority.store.histories
-    before, after_it = [await histories.of_record(world.tenant, record_id) for record_id in (old, new)]
+    before, after_it = [await histories.of_record(world.tenant, record_id, world.user.ref) for record_id in (old, new)]
     assert before
     assert after_it
     assert (before.superseded_by, before.supersede_time, before.record.supersedes_record_id) == (new, world.now(), "")

@@ -153,10 +153,13 @@ async def test_g02_what_one_may_not_see_is_not_exported(world: World) -> None:
     neighbour = await world.neighbour()
     own = (await world.committed(visibility=Visibility.PRIVATE))[1].receipt.record_id
     theirs = (await neighbour.committed())[1].receipt.record_id
-    # then nobody else has them, no admin either, in the same words as for what there is not
+    # then nobody else has them, no admin but in the audit form, in the same words as for what there is not
     for record_id in (own, theirs, world.authority.ids.new()):
+        assert await export(world, record_id, ExportForm.COMPACT) == NOT_FOUND
         for form in ExportForm:
-            assert await export(world, record_id, form) == NOT_FOUND
+            assert await export(world, record_id, form, by=world.agent) == NOT_FOUND
+    assert await export(world, theirs) == NOT_FOUND
+    assert (await exported(world, own)).record.record_id == own
     assert (await exported(world, own, by=world.user)).record.record_id == own
     assert reason_of(await export(world, own, by=world.observer)) is Reason.NOT_ALLOWED
 
@@ -204,6 +207,7 @@ SPOILS: dict[str, Callable[[Any], object]] = {
     "expiry": lambda it: it.record.ClearField("expire_time"),
     "cost": lambda it: setattr(it.record.costs[0], "usd_micros", 1),
     "visibility": lambda it: setattr(it.record, "visibility", 1),
+    "visibility_scope": lambda it: setattr(it.record, "visibility_scope", "crew"),
     "receipt signature": lambda it: setattr(it.receipt.signature, "signature", b"x" * 64),
     "receipt payload": lambda it: setattr(it.receipt, "payload", it.receipt.payload[:-1]),
     "no capability": lambda it: it.trail.ClearField("capability"),

@@ -98,11 +98,11 @@ async def test_an_event_tells_of_its_record_as_a_cloud_event(world: World, outbo
     assert data["tenant"] == str(world.tenant)
     assert (data["recordId"], data["recordVersion"]) == (event.subject, 1)
     assert data["receiptId"] == answer.receipt.receipt_id
-    assert data["visibility"] == revision.visibility.value
+    assert (data["visibility"], data["visibilityScope"]) == (revision.visibility.value, revision.visibility_scope)
     assert data["contentDigest"] == f"sha256:{revision.content_digest.hex()}"
     assert set(data) == {
         "tenant", "memoryNamespace", "recordId", "recordVersion", "receiptId", "memoryType", "provenance",
-        "visibility", "mediaType", "contentDigest", "correlationId",
+        "visibility", "visibilityScope", "mediaType", "contentDigest", "correlationId",
     }  # fmt: skip
     # and it names a trace only where there is one
     assert json.loads(replace(event, traceparent="").document()) == event.payload

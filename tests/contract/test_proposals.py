@@ -10,7 +10,8 @@ from authority.domain.proposal import Cost, MemoryType, ProposalState, Provenanc
 from authority.domain.reasons import Reason
 from authority.domain.references import DAY, Instant
 from authority.domain.refusal import Refusal
-from authority.usecases.ports import Proposals
+from authority.usecases.ports import Proposals, Sees
+from tests.world.membership import CREW, join
 from tests.world.world import NAMESPACE, PERMIT_ALL, World, must, reason_of
 
 
@@ -43,6 +44,7 @@ async def test_g02_another_tenants_proposals_and_namespaces_are_absent(world: Wo
 async def test_a_proposal_is_kept_whole(world: World, proposals: Proposals) -> None:
     # given a proposal that says everything it can say, at the edges of what it can say
     content = '{"a":"\U0001f9fe","b":[1,2.5]}'.encode()
+    await join(world, world.agent, CREW)
     kept = await world.proposed(
         content,
         by=world.agent,
@@ -52,6 +54,7 @@ async def test_a_proposal_is_kept_whole(world: World, proposals: Proposals) -> N
         subject_refs=(),
         evidence_digests=(b"\x00" * 32, b"\xff" * 32),
         visibility=Visibility.TEAM,
+        visibility_scope="crew",
         valid_from_time=Instant(0),
         valid_until_time=Instant(253_402_300_799_999),
         record_expire_time=Instant(world.now() + DAY + 1),
@@ -159,7 +162,14 @@ async def test_the_newest_validation_is_the_last_one_kept(world: World, proposal
 
 async def page_ids(world: World, **asked: object) -> list[str]:
     """The ids of a page with these filters, and no others."""
-    filters = {"memory_namespace": NAMESPACE, "state": None, "proposer": None, "after": "", "size": 50} | asked
+    filters = (
+        {"memory_namespace": NAMESPACE, "state": None, "after": "", "size": 50}
+        | {
+            "reader": world.user.ref,
+            "sees": Sees.EVERY,
+        }
+        | asked
+    )
     page = await world.authority.store.proposals.page(world.tenant, **filters)  # type: ignore[arg-type]
     return [proposal.revision.proposal_id for proposal in page]
 
@@ -171,7 +181,9 @@ async def test_a_page_has_current_revisions_in_the_order_of_their_ids(world: Wor
     await (await world.neighbour()).proposed()
 
     # then the page has the newest of each, without its content
-    page = await proposals.page(world.tenant, memory_namespace=NAMESPACE, state=None, proposer=None, after="", size=50)
+    page = await proposals.page(
+        world.tenant, memory_namespace=NAMESPACE, state=None, reader=world.user.ref, sees=Sees.EVERY, after="", size=50
+    )
     assert list(page) == [replace(proposal, content=b"") for proposal in (made[0], newer, made[2])]
 
 
@@ -190,8 +202,8 @@ async def test_a_page_is_filtered_by_state_and_proposer(world: World) -> None:
 
     assert await page_ids(world, state=ProposalState.PROPOSED) == ids[:2]
     assert await page_ids(world, state=ProposalState.REJECTED) == [ids[2]]
-    assert await page_ids(world, proposer=world.agent.ref) == [ids[1]]
-    assert await page_ids(world, proposer=world.user.ref, state=ProposalState.PROPOSED) == [ids[0]]
+    assert await page_ids(world, sees=Sees.OWN, reader=world.agent.ref) == [ids[1]]
+    assert await page_ids(world, sees=Sees.OWN, state=ProposalState.PROPOSED) == [ids[0]]
 
 
 async def test_g01_a_page_is_of_one_memory_namespace_and_an_empty_name_is_none(world: World) -> None:

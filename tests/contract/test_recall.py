@@ -15,6 +15,7 @@ from authority.domain.references import HOUR, SECOND, Instant, after
 from authority.domain.refusal import Refusal
 from authority.usecases.paging import PageRequest
 from authority.usecases.recall_records import RecallRequest
+from tests.world.membership import CREW, PORT, join, of_visibility
 from tests.world.world import NAMESPACE, PERMIT_ALL, Person, Said, World, must, reason_of
 
 
@@ -156,8 +157,9 @@ async def test_g01_a_search_is_of_one_memory_namespace(world: World) -> None:
 
 
 @pytest.mark.parametrize("visibility", Visibility)
-async def test_a_narrower_record_is_found_by_its_proposer_alone(world: World, visibility: Visibility) -> None:
-    record_id = await recorded(world, "tea", visibility=visibility)
+async def test_a_narrower_record_is_found_by_those_whom_it_is_for(world: World, visibility: Visibility) -> None:
+    await join(world, world.user, CREW, PORT)
+    record_id = await recorded(world, "tea", **of_visibility(visibility))
     assert await found(world, "tea", world.user) == [record_id]
     assert (await found(world, "tea", world.agent) == [record_id]) is (visibility is Visibility.WORKSPACE)
 

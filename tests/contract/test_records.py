@@ -8,6 +8,7 @@ from authority.domain.proposal import Visibility
 from authority.domain.record import MemoryRecord
 from authority.domain.references import HOUR, PrincipalRef, after
 from authority.usecases.ports import Records
+from tests.world.membership import CREW, PORT, join, of_visibility
 from tests.world.world import NAMESPACE, PERMIT_ALL, Said, World
 
 
@@ -44,12 +45,14 @@ async def page(world: World, **asked: object) -> list[MemoryRecord]:
 
 
 @pytest.mark.parametrize("visibility", Visibility)
-async def test_a_record_is_seen_by_the_workspace_or_by_its_proposer_alone(world: World, visibility: Visibility) -> None:
-    # given a record of each visibility: until membership is known, narrower ones are their proposer's alone
-    record_id = await recorded(world, visibility=visibility)
+async def test_a_record_is_seen_by_whom_it_is_for_and_by_no_stranger(world: World, visibility: Visibility) -> None:
+    # given a record of each visibility, its proposer in the scopes that are named
+    await join(world, world.user, CREW, PORT)
+    record_id = await recorded(world, **of_visibility(visibility))
+    # then its proposer sees it, others what is the workspace's, and whoever is no principal of the tenant nothing
     assert await seen(world, record_id, world.user.ref)
     assert await seen(world, record_id, world.agent.ref) is (visibility is Visibility.WORKSPACE)
-    assert await seen(world, record_id, PrincipalRef("other", "user")) is (visibility is Visibility.WORKSPACE)
+    assert not await seen(world, record_id, PrincipalRef("other", "user"))
 
 
 async def test_a_record_is_valid_from_its_begin_until_before_its_end(world: World) -> None:

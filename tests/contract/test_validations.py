@@ -135,11 +135,14 @@ async def test_a_duplicate_is_a_living_record_of_the_same_memory_namespace(
     digest = issued.ground.revision.content_digest
 
     # then its content is a duplicate here, and nowhere else
-    assert await validations.duplicate_of(world.tenant, NAMESPACE, digest) == answer.receipt.record_id
-    assert await validations.duplicate_of(world.tenant, "ledger", digest) is None
-    assert await validations.duplicate_of(neighbour.tenant, NAMESPACE, digest) is None
-    assert await validations.duplicate_of(world.tenant, NAMESPACE, bytes(32)) is None
+    assert (
+        await validations.duplicate_of(world.tenant, NAMESPACE, digest, reader=world.user.ref)
+        == answer.receipt.record_id
+    )
+    assert await validations.duplicate_of(world.tenant, "ledger", digest, reader=world.user.ref) is None
+    assert await validations.duplicate_of(neighbour.tenant, NAMESPACE, digest, reader=world.user.ref) is None
+    assert await validations.duplicate_of(world.tenant, NAMESPACE, bytes(32), reader=world.user.ref) is None
 
     # and no longer once it is withdrawn
     await world.authority.store.behind.bury(world.tenant, NAMESPACE, digest)
-    assert await validations.duplicate_of(world.tenant, NAMESPACE, digest) is None
+    assert await validations.duplicate_of(world.tenant, NAMESPACE, digest, reader=world.user.ref) is None

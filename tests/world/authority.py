@@ -138,7 +138,7 @@ class Authority:
         known = KnownNamespaces(store.proposals)
         commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE, revisions)
         issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE)
-        create = CreateProposal(admit, reader, store.proposals, clock, ids)
+        create = CreateProposal(admit, reader, store.proposals, store.memberships, clock, ids)
         notices = Notices(store.audit_log.changed, POLL_S)
         use_cases = UseCases(
             create_proposal=create,
@@ -154,7 +154,7 @@ class Authority:
             commit=commit,
             commit_batch=CommitBatch(commit),
             open_commit_stream=OpenCommitStream(store.registry, commit),
-            get_proposal=GetProposal(admit, store.proposals),
+            get_proposal=GetProposal(admit, store.proposals, store.memberships),
             list_proposals=ListProposals(admit, store.proposals, known, pages),
             revoke_capability=RevokeCapability(admit, store.capabilities, store.revocations, clock),
             get_receipt=GetReceipt(admit, reader, signer, store.receipts, clock),

@@ -16,6 +16,7 @@ from authority.inprocess.credentials import InProcessCredentialRegister
 from authority.inprocess.decisions import InProcessDecisions
 from authority.inprocess.evidence import InProcessEvidence
 from authority.inprocess.histories import InProcessHistories
+from authority.inprocess.memberships import InProcessMemberships
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.policy_versions import InProcessPolicyVersions
 from authority.inprocess.principal_links import InProcessPrincipalLinks
@@ -41,6 +42,7 @@ from authority.postgres.credentials import PostgresCredentialRegister
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.evidence import PostgresEvidence, PostgresEvidenceReviews
 from authority.postgres.histories import PostgresHistories
+from authority.postgres.memberships import PostgresMembershipAdministration, PostgresMemberships
 from authority.postgres.outbox import PostgresOutbox
 from authority.postgres.policy_versions import PostgresPolicyVersions
 from authority.postgres.principal_links import PostgresPrincipalLinks
@@ -56,6 +58,7 @@ from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.usecases.administer import Administration
+from authority.usecases.administer_memberships import MembershipAdministration
 from authority.usecases.link_principals import PrincipalLinks
 from authority.usecases.ports import (
     Approvals,
@@ -68,6 +71,7 @@ from authority.usecases.ports import (
     EvidenceReviews,
     EvidenceStore,
     Histories,
+    Memberships,
     Outbox,
     PolicyVersions,
     Proposals,
@@ -137,6 +141,8 @@ class Store:
     histories: Histories
     evidence: EvidenceStore
     evidence_reviews: EvidenceReviews
+    memberships: Memberships
+    membership_administration: MembershipAdministration
     behind: Behind
 
 
@@ -214,6 +220,8 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         histories=InProcessHistories(tables),
         evidence=InProcessEvidence(tables),
         evidence_reviews=InProcessEvidence(tables),
+        memberships=InProcessMemberships(tables),
+        membership_administration=InProcessMemberships(tables),
         behind=_BehindTables(tables),
     )
 
@@ -249,5 +257,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         histories=PostgresHistories(reading),
         evidence=PostgresEvidence(proposing, reading),
         evidence_reviews=PostgresEvidenceReviews(databases[Power.ADMIN]),
+        memberships=PostgresMemberships(reading),
+        membership_administration=PostgresMembershipAdministration(databases[Power.ADMIN]),
         behind=_BehindPostgres(databases[Power.ADMIN]),
     )

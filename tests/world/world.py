@@ -115,6 +115,7 @@ class Said(TypedDict, total=False):
     evidence_digests: tuple[bytes, ...]
     validator_profile: str
     visibility: Visibility
+    visibility_scope: str
     valid_from_time: Instant
     valid_until_time: Instant
     record_expire_time: Instant
@@ -298,6 +299,7 @@ class World:
             record_expire_time=said.get("record_expire_time"),
             correlation_id=said.get("correlation_id", ""),
             costs=said.get("costs", ()),
+            visibility_scope=said.get("visibility_scope", ""),
         )
         return await self.authority.do.create_proposal(by.calls(), request)
 
@@ -446,6 +448,7 @@ class World:
             record_expire_time=said.get("record_expire_time"),
             correlation_id=said.get("correlation_id", ""),
             costs=said.get("costs", ()),
+            visibility_scope=said.get("visibility_scope", ""),
         )
         return await self.authority.do.correct_record(by.calls(), request)
 

@@ -1,7 +1,9 @@
 """What the demo proposes: about sixty pieces of memory that three small firms' agents and people would want kept.
 
 `proposals.jsonl` holds one proposal a line, to be run in the order of the file, for a duplicate follows its original.
-`tenants.jsonl` holds the firms and their memory namespaces. The fields of a proposal:
+`tenants.jsonl` holds the firms, each with its memory namespaces and the one team that all of its people are in.
+
+The fields of a proposal:
 
 - `name`: a slug that no other line has. `tenant`: the firm's id.
 - `proposer`: the kind of principal that proposes, one of agent, user, observer, service, tool. What an observer or a

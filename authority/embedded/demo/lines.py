@@ -122,6 +122,8 @@ class DemoTenant:
     tenant: str
     about: str
     memory_namespaces: tuple[DemoNamespace, ...]
+    team: str = ""
+    """The team that every member of the firm is in, and that what is proposed for a team is for."""
 
     @property
     def ref(self) -> TenantRef:

@@ -266,7 +266,7 @@ begin
     from unnest(plans) with ordinality p
     cross join lateral (
       select o.memory_type, o.provenance, o.content, o.media_type, o.proposer, o.source_refs, o.subject_refs,
-        o.evidence_digests, o.visibility, o.valid_from_time, o.valid_until_time, o.record_expire_time, o.costs, o.search
+        o.evidence_digests, o.visibility, o.visibility_scope, o.valid_from_time, o.valid_until_time, o.record_expire_time, o.costs, o.search
       from proposal o
       where o.tenant = p.tenant and o.proposal_id = p.proposal_id and o.revision = p.revision limit 1) q
     cross join lateral (
@@ -278,11 +278,11 @@ begin
       tenant, record_id, receipt_id, memory_namespace, memory_type, provenance, content, content_digest, media_type,
       proposer, proposal_id, revision, source_refs, subject_refs, evidence_digests, visibility, valid_from_time,
       valid_until_time, expire_time, correlation_id, costs, decision_sequence, supersedes_record_id, create_time,
-      search)
+      search, visibility_scope)
     select w.tenant, w.record_id, w.receipt_id, w.memory_namespace, w.memory_type, w.provenance, w.content,
       w.content_digest, w.media_type, w.proposer, w.proposal_id, w.revision, w.source_refs, w.subject_refs,
       w.evidence_digests, w.visibility, w.valid_from_time, w.valid_until_time, w.record_expire_time, w.correlation_id,
-      w.costs, w.decision_sequence, corrects[w.ordinality], w.commit_time, w.search
+      w.costs, w.decision_sequence, corrects[w.ordinality], w.commit_time, w.search, w.visibility_scope
     from winner w),
   event as (
     insert into outbox (tenant, id, aggregatetype, aggregateid, sequence, type, payload, traceparent, create_time)
@@ -290,7 +290,7 @@ begin
       memory_event(
         w.event_id, source, 'memory.committed.v1', 1, w.commit_time, w.tenant, w.memory_namespace, w.record_id,
         w.receipt_id, w.memory_type, w.provenance, w.visibility, w.media_type, w.content_digest, w.correlation_id,
-        '{}'),
+        jsonb_build_object('visibilityScope', w.visibility_scope)),
       w.traceparent, w.commit_time
     from winner w),
   audit as (
@@ -313,8 +313,8 @@ begin
         r.*
       from unnest(plans) with ordinality w
       cross join lateral (
-        select o.record_id, o.receipt_id, o.memory_namespace, o.memory_type, o.provenance, o.visibility, o.media_type,
-          o.content_digest, o.correlation_id
+        select o.record_id, o.receipt_id, o.memory_namespace, o.memory_type, o.provenance, o.visibility,
+          o.visibility_scope, o.media_type, o.content_digest, o.correlation_id
         from memory_record o
         where o.tenant = w.tenant and o.record_id between corrects[w.ordinality] and corrects[w.ordinality]
         order by o.record_id limit 1) r
@@ -328,7 +328,7 @@ begin
         memory_event(
           c.event_id, source, 'memory.corrected.v1', 2, c.commit_time, c.tenant, c.memory_namespace, c.record_id,
           c.receipt_id, c.memory_type, c.provenance, c.visibility, c.media_type, c.content_digest, c.correlation_id,
-          jsonb_build_object('supersededBy', c.superseded_by)),
+          jsonb_build_object('visibilityScope', c.visibility_scope, 'supersededBy', c.superseded_by)),
         c.traceparent, c.commit_time
       from corrected c)
     insert into audit_event (

@@ -18,6 +18,16 @@ exception when duplicate_object then
   null; -- It is there already.
 end $$;
 
+-- What a function returns cannot be replaced: one that tells less than this one goes first.
+do $$
+begin
+  if exists (select 1 from pg_proc p
+             where p.oid = to_regprocedure('authority.issuing_facts(authority.issuing_question[])')
+               and not 'visibility_scope' = any (p.proargnames)) then
+    drop function authority.issuing_facts(authority.issuing_question[]);
+  end if;
+end $$;
+
 -- One row for each question whose revision there is, in order. Every lookup is lateral and limited, as in commit; and
 -- where several indexes begin with the tenant it seeks, by `between x and x` in the order of the index that is meant: for
 -- equality a planner that has seen small tables takes any of them, and reads all of a tenant.
@@ -26,7 +36,7 @@ returns table (
   ordinal bigint, tenant text, proposal_id uuid, revision integer, digest bytea, memory_namespace text, memory_type text,
   content bytea, content_digest bytea, media_type text, proposer text, proposer_kind text, actor_chain text[],
   provenance text, source_refs text[], subject_refs text[], evidence_digests bytea[], validator_profile text,
-  visibility text, valid_from_time timestamptz, valid_until_time timestamptz, record_expire_time timestamptz,
+  visibility text, visibility_scope text, valid_from_time timestamptz, valid_until_time timestamptz, record_expire_time timestamptz,
   correlation_id text, costs jsonb, supersedes_record_id text, create_time timestamptz, current_revision integer,
   state text, policy_version bytea, has_validation boolean, has_decision boolean, principal text, kind text,
   rights text[], has_holder_key boolean)
@@ -45,8 +55,8 @@ begin
   with asked as materialized (select a.* from unnest(questions) with ordinality a)
   select a.ordinality, q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memory_type, ''::bytea,
     q.content_digest, q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs,
-    q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.valid_from_time, q.valid_until_time,
-    q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, h.current_revision,
+    q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope,
+    q.valid_from_time, q.valid_until_time, q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, h.current_revision,
     case when q.revision = h.current_revision then h.state else 'superseded' end,
     n.policy_version, v.digest is not null, d.digest is not null, p.principal, p.kind, p.rights, k.key_id is not null
   from asked a
@@ -56,7 +66,7 @@ begin
   cross join lateral (
     select o.tenant, o.proposal_id, o.revision, o.digest, o.memory_namespace, o.memory_type, o.content_digest,
       o.media_type, o.proposer, o.proposer_kind, o.actor_chain, o.provenance, o.source_refs, o.subject_refs,
-      o.evidence_digests, o.validator_profile, o.visibility, o.valid_from_time, o.valid_until_time,
+      o.evidence_digests, o.validator_profile, o.visibility, o.visibility_scope, o.valid_from_time, o.valid_until_time,
       o.record_expire_time, o.correlation_id, o.costs, o.supersedes_record_id, o.create_time
     from proposal o
     where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q

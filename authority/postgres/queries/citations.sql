@@ -16,13 +16,12 @@ from authority.citation
 where tenant = $1 and cited_by = $2 and record_id = $3 and citing_kind = $4 and citing_ref = $5
 
 -- name: citations_of_record
--- Citations of a record after $4, whatever became of it since, for a reader to whom it was visible.
+-- Citations of a record after $4, whatever became of it since, for a reader to whom it is shown.
 select c.tenant, c.citation_id, c.record_id, c.memory_namespace, c.content_digest, c.receipt_digest, c.cited_by,
   c.citing_kind, c.citing_ref, c.create_time
 from authority.citation c
-join authority.memory_record r on r.tenant = c.tenant and r.record_id = c.record_id
+join authority.shown_records($1, $2) r on r.record_id = c.record_id
 where c.tenant = $1 and c.record_id = $3 and c.citation_id > $4
-  and (r.visibility = 'workspace' or r.proposer = $2)
 order by c.citation_id
 limit $5
 
@@ -31,9 +30,8 @@ limit $5
 select c.tenant, c.citation_id, c.record_id, c.memory_namespace, c.content_digest, c.receipt_digest, c.cited_by,
   c.citing_kind, c.citing_ref, c.create_time
 from authority.citation c
-join authority.memory_record r on r.tenant = c.tenant and r.record_id = c.record_id
+join authority.shown_records($1, $2) r on r.record_id = c.record_id
 where c.tenant = $1 and c.memory_namespace = $3 and c.content_digest = $4 and c.citation_id > $5
-  and (r.visibility = 'workspace' or r.proposer = $2)
 order by c.citation_id
 limit $6
 

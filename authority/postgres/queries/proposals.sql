@@ -51,15 +51,15 @@ insert into authority.proposal (
   tenant, proposal_id, revision, digest, memory_namespace, memory_type, content, content_digest, media_type, proposer,
   proposer_kind, actor_chain, provenance, source_refs, subject_refs, evidence_digests, validator_profile, visibility,
   valid_from_time, valid_until_time, record_expire_time, correlation_id, costs, supersedes_record_id, create_time,
-  search)
+  search, visibility_scope)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-  $25, setweight(to_tsvector('simple', $26), 'A') || setweight(to_tsvector('simple', $27), 'D'))
+  $25, setweight(to_tsvector('simple', $26), 'A') || setweight(to_tsvector('simple', $27), 'D'), $28)
 
 -- name: proposal_by_revision
 -- A revision, the current one for 0; older ones than the current are superseded.
 select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memory_type, q.content, q.content_digest,
   q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs, q.subject_refs,
-  q.evidence_digests, q.validator_profile, q.visibility, q.valid_from_time, q.valid_until_time, q.record_expire_time,
+  q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time, q.valid_until_time, q.record_expire_time,
   q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, h.current_revision,
   case when q.revision = h.current_revision then h.state else 'superseded' end as state
 from authority.proposal_head h
@@ -68,27 +68,30 @@ join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_
 where h.tenant = $1 and h.proposal_id = $2
 
 -- name: proposal_page
--- Current revisions of a memory namespace by proposal id, content left out; null leaves a filter away.
+-- Current revisions of a memory namespace by proposal id, content left out, as far as the reader $5 sees them ($4):
+-- every one, what is shown to it and its own, or its own alone. A null state is every one.
 select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memory_type, ''::bytea as content,
   q.content_digest, q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs,
-  q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.valid_from_time, q.valid_until_time,
+  q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time, q.valid_until_time,
   q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, h.current_revision, h.state
 from authority.proposal_head h
 join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_id and q.revision = h.current_revision
 where h.tenant = $1
   and q.memory_namespace = $2
   and ($3::text is null or h.state = $3)
-  and ($4::text is null or q.proposer = $4)
-  and h.proposal_id > $5
+  and ($4 = 'every' or q.proposer = $5 or ($4 = 'shown' and (q.visibility = 'workspace'
+    or (q.visibility, q.visibility_scope) in (select m.scope_kind, m.scope_id from authority.live_memberships($1, $5) m))))
+  and h.proposal_id > $6
 order by h.proposal_id
-limit $6
+limit $7
 
 -- name: duplicate_record
--- The living record of the memory namespace with exactly this content, other than the one that is to be corrected ($4).
+-- The living record of the memory namespace with exactly this content that is shown to the proposer ($5), other than the
+-- one that is to be corrected ($4).
 -- It seeks, as the commit function does: in the order of the record's id alone it may be looked for among all of the
 -- tenant.
 select r.record_id
-from authority.living_records($1) r
+from authority.living_records($1, $5) r
 where (r.memory_namespace, r.content_digest) between ($2, $3) and ($2, $3) and r.record_id is distinct from $4
 order by r.memory_namespace, r.content_digest, r.record_id
 limit 1

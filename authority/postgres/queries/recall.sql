@@ -47,7 +47,7 @@ fitting as (
 select a.is_fresh, (select count(*) from best) > (select count(*) from fitting) as has_more, f.score,
   q.create_time as observe_time, r.tenant, r.record_id, r.receipt_id, r.memory_namespace, r.memory_type, r.provenance,
   r.content, r.content_digest, r.media_type, r.proposer, r.proposal_id, r.revision, r.source_refs, r.subject_refs,
-  r.evidence_digests, r.visibility, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,
+  r.evidence_digests, r.visibility, r.visibility_scope, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,
   r.supersedes_record_id, r.create_time
 from asked a
 left join fitting f on true

@@ -21,8 +21,8 @@ where r.tenant = $1 and r.record_id = $2
 -- one is written. The caller is alone under the tenant's lock, so no record gets another event meanwhile: it was
 -- committed (1), perhaps corrected (2), and this is its last. The record that was named has the tombstone's sequence.
 with withdrawn as materialized (
-  select r.tenant, r.record_id, r.receipt_id, r.memory_namespace, r.memory_type, r.provenance, r.visibility, r.media_type,
-    r.content_digest, r.correlation_id, r.superseded_by, gen_random_uuid() as event_id,
+  select r.tenant, r.record_id, r.receipt_id, r.memory_namespace, r.memory_type, r.provenance, r.visibility,
+    r.visibility_scope, r.media_type, r.content_digest, r.correlation_id, r.superseded_by, gen_random_uuid() as event_id,
     2 + (r.superseded_by is not null)::integer as version
   from authority.memory_record r
   where r.tenant = $1 and (r.memory_namespace, r.content_digest) between ($2, $3) and ($2, $3)
@@ -37,7 +37,7 @@ event as (
     authority.memory_event(
       w.event_id, $4, 'memory.revoked.v1', w.version, $5, w.tenant, w.memory_namespace, w.record_id, w.receipt_id,
       w.memory_type, w.provenance, w.visibility, w.media_type, w.content_digest, w.correlation_id,
-      jsonb_build_object('revocationSequence', $6::bigint)),
+      jsonb_build_object('visibilityScope', w.visibility_scope, 'revocationSequence', $6::bigint)),
     $7, $5
   from withdrawn w),
 fact as (

@@ -2,7 +2,7 @@
 -- A record that the reader may see. What that is, says functions/12_visible_records.sql.
 select r.tenant, r.record_id, r.receipt_id, r.memory_namespace, r.memory_type, r.provenance, r.content,
   r.content_digest, r.media_type, r.proposer, r.proposal_id, r.revision, r.source_refs, r.subject_refs,
-  r.evidence_digests, r.visibility, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,
+  r.evidence_digests, r.visibility, r.visibility_scope, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,
   r.supersedes_record_id, r.create_time
 from authority.visible_records($1, $3, $4) r
 where r.record_id = $2
@@ -11,7 +11,7 @@ where r.record_id = $2
 -- Visible records of a memory namespace by id, after $5.
 select r.tenant, r.record_id, r.receipt_id, r.memory_namespace, r.memory_type, r.provenance, r.content,
   r.content_digest, r.media_type, r.proposer, r.proposal_id, r.revision, r.source_refs, r.subject_refs,
-  r.evidence_digests, r.visibility, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,
+  r.evidence_digests, r.visibility, r.visibility_scope, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,
   r.supersedes_record_id, r.create_time
 from authority.visible_records($1, $3, $4) r
 where r.memory_namespace = $2

@@ -63,7 +63,7 @@ grant select on
   authority.principal_key, authority.request, authority.proposal_head, authority.proposal,
   authority.validation_receipt, authority.approval_decision, authority.decision_receipt, authority.capability,
   authority.commit_receipt, authority.memory_record, authority.tombstone, authority.revocation,
-  authority.citation, authority.evidence,
+  authority.citation, authority.evidence, authority.membership,
   authority.token_identity, authority.principal_link
   to authority_read, authority_propose, authority_issue;
 grant select on authority.audit_event to authority_read;
@@ -102,7 +102,8 @@ grant update (claim_token, claim_until_time, attempts, last_error, retry_time, p
   on authority.outbox to authority_relay;
 grant select, insert, delete on authority.outbox_parked to authority_relay;
 
-grant insert, update on authority.issuer_key, authority.memory_namespace, authority.principal, authority.principal_key
+grant insert, update on authority.issuer_key, authority.memory_namespace, authority.principal, authority.principal_key,
+  authority.membership
   to authority_admin;
 grant insert on authority.token_identity, authority.principal_link to authority_admin;
 grant update (state) on authority.token_identity to authority_admin;

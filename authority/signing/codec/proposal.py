@@ -36,6 +36,7 @@ def encode_proposal(revision: ProposalRevision) -> statements_pb2.ProposalRevisi
         costs=[_encode_cost(cost) for cost in revision.costs],
         supersedes_record_id=revision.supersedes_record_id,
         create_time=timestamp(revision.create_time),
+        visibility_scope=revision.visibility_scope,
     )
 
 

@@ -14,7 +14,15 @@ from authority.usecases.ports.delivery import NotTaken, Outbox, Refused, Sink, S
 from authority.usecases.ports.evidence import EvidenceIndex, EvidenceReviews, EvidenceStore
 from authority.usecases.ports.faults import Contention, DependencyUnavailable, NoSigningKey, Overloaded
 from authority.usecases.ports.identity import Nonces, Registry, StreamNonces
-from authority.usecases.ports.memory import Citations, Histories, Recall, RecordRevocations, Records, RevokedRecord
+from authority.usecases.ports.memory import (
+    Citations,
+    Histories,
+    Memberships,
+    Recall,
+    RecordRevocations,
+    Records,
+    RevokedRecord,
+)
 from authority.usecases.ports.policy import Decide, Decisions, PolicyEngine, PolicyVersions
 from authority.usecases.ports.proposals import (
     Approvals,
@@ -22,6 +30,7 @@ from authority.usecases.ports.proposals import (
     Proposals,
     RecordedApproval,
     RecordedValidation,
+    Sees,
     Validations,
 )
 from authority.usecases.ports.requests import RequestMark
@@ -53,6 +62,7 @@ __all__ = [
     "IssuedCapability",
     "KeySet",
     "Leases",
+    "Memberships",
     "MemoryNamespaces",
     "NoSigningKey",
     "Nonces",
@@ -80,6 +90,7 @@ __all__ = [
     "Revocations",
     "RevokedCapability",
     "RevokedRecord",
+    "Sees",
     "Sighting",
     "Signer",
     "Sink",

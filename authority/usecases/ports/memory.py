@@ -7,12 +7,21 @@ from typing import Protocol
 from authority.domain.citation import Citation, Cited, NewCitation
 from authority.domain.freshness import Freshness
 from authority.domain.history import AuditTrail, RecordHistory
+from authority.domain.membership import Scope
 from authority.domain.plan import CommitReceipt
 from authority.domain.recall import RecallAnswer, RecallPosition, RecallQuery
 from authority.domain.record import MemoryRecord, RecordParties
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.usecases.ports.requests import RequestMark
+
+
+class Memberships(Protocol):
+    """Which channels and teams principals belong to, now."""
+
+    async def is_member(self, tenant: TenantRef, principal: PrincipalRef, scope: Scope) -> bool:
+        """Whether the principal, unrevoked, is a live member."""
+        ...
 
 
 class Records(Protocol):
@@ -105,8 +114,8 @@ class Citations(Protocol):
 class Histories(Protocol):
     """Reads records and what they stand on, whatever became of them: who may be told is the use case's to judge."""
 
-    async def of_record(self, tenant: TenantRef, record_id: str) -> RecordHistory | None:
-        """The record with its receipt and its fate."""
+    async def of_record(self, tenant: TenantRef, record_id: str, reader: PrincipalRef) -> RecordHistory | None:
+        """The record with its receipt and its fate, and whether its visibility includes the reader."""
         ...
 
     async def trail(self, tenant: TenantRef, receipt: CommitReceipt, most: int) -> AuditTrail:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 from authority.domain.decision import Approval
@@ -20,6 +21,17 @@ class MemoryNamespaces(Protocol):
     async def namespace(self, tenant: TenantRef, name: str) -> MemoryNamespace | None:
         """The memory namespace, when an operator made it."""
         ...
+
+
+class Sees(Enum):
+    """Whose proposals a reader sees beside its own."""
+
+    OWN = "own"
+    """No others."""
+    SHOWN = "shown"
+    """Those whose visibility includes it."""
+    EVERY = "every"
+    """All: whoever decides on them has to."""
 
 
 class Proposals(MemoryNamespaces, Protocol):
@@ -50,11 +62,12 @@ class Proposals(MemoryNamespaces, Protocol):
         *,
         memory_namespace: str,
         state: ProposalState | None,
-        proposer: PrincipalRef | None,
+        reader: PrincipalRef,
+        sees: Sees,
         after: str,
         size: int,
     ) -> Sequence[StoredProposal]:
-        """Newest revisions in the order of their ids after `after`, content left out; `proposer` None is everyone's."""
+        """Newest revisions in the order of their ids after `after`, content left out, that the reader sees."""
         ...
 
 
@@ -70,9 +83,17 @@ class Validations(Protocol):
     """Keeps what validators said."""
 
     async def duplicate_of(
-        self, tenant: TenantRef, memory_namespace: str, content_digest: bytes, corrects: str = ""
+        self,
+        tenant: TenantRef,
+        memory_namespace: str,
+        content_digest: bytes,
+        *,
+        reader: PrincipalRef,
+        corrects: str = "",
     ) -> str | None:
-        """The living record of the memory namespace that holds exactly this content already.
+        """The living record of the memory namespace that holds exactly this content already, if the reader is shown it.
+
+        Nobody is told what others wrote where it cannot read: validators know what the proposer may know.
 
         The one that is to be corrected, when given, is none: a correction may say the same of another time.
         """

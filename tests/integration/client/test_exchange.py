@@ -310,6 +310,7 @@ async def test_every_field_of_a_proposal_arrives(client: CapabilityAuthority, sm
         evidence_digests=[digest],
         validator_profile="strict",
         visibility="team",
+        visibility_scope="crew",
         valid_until_time=until,
         correlation_id="run-1",
         costs=[Cost(stage="critique", usd_micros=12)],
@@ -328,6 +329,7 @@ async def test_every_field_of_a_proposal_arrives(client: CapabilityAuthority, sm
         evidence_digests=[digest],
         validator_profile="strict",
         visibility=VISIBILITY_TEAM,
+        visibility_scope="crew",
         correlation_id="run-1",
         costs=[Cost(stage="critique", usd_micros=12)],
     )

@@ -97,6 +97,13 @@ TRIPS: dict[str, Trip] = {
         "principal_link", "what is revoked says since when", {"revoke_time": "2027-01-01T00:00:00Z"}
     ),
     "principal_link_one_verified": Trip("principal_link", "a pair is linked once", {"link_number": 9}),
+    # --- channels and teams
+    "membership_told_once": Trip("membership", "a principal is in a channel or team once"),
+    "membership_of_principal": Trip("membership", "a member is registered", {"principal": "test|nobody"}),
+    "membership_scope_kind_known": Trip("membership", "the kinds of scopes are closed", {"scope_kind": "world"}),
+    "membership_scope_named": Trip("membership", "a channel or team has a name", {"scope_id": ""}),
+    "membership_state_known": Trip("membership", "the states are closed", {"state": "away"}),
+    "membership_removed_has_time": Trip("membership", "removed is what has a time", {"state": "removed"}),
     # --- requests
     "request_used_once": Trip("request", "a request id stands for one request"),
     "request_id_short": Trip("request", "a request id is never empty", {"request_id": ""}),
@@ -120,6 +127,9 @@ TRIPS: dict[str, Trip] = {
     "proposal_of_head": Trip("proposal", "a revision has a head", {"proposal_id": NEW_ID}),
     "proposal_in_memory_namespace": Trip(
         "proposal", "its memory namespace exists", {"revision": 9, "memory_namespace": "nowhere"}
+    ),
+    "proposal_scope_of_channel_or_team": Trip(
+        "proposal", "only a channel or team has a scope", {"revision": 9, "visibility_scope": "crew"}
     ),
     "proposal_by_principal": Trip("proposal", "its proposer is registered", {"revision": 9, "proposer": "test|nobody"}),
     "proposal_revision_positive": Trip("proposal", "revisions count from 1", {"revision": 0}),
@@ -200,6 +210,9 @@ TRIPS: dict[str, Trip] = {
         "memory_record",
         "no record without a receipt",
         {"record_id": NEW_ID, "receipt_id": NEW_ID, "supersedes_record_id": None},
+    ),
+    "memory_record_scope_of_channel_or_team": Trip(
+        "memory_record", "only a channel's or a team's record has a scope", {"visibility_scope": "crew"}
     ),
     "memory_record_superseded_has_time": Trip(
         "memory_record", "what was superseded has a time", {"superseded_by": NEW_ID, "supersede_time": None}

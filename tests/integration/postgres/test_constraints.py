@@ -13,12 +13,13 @@ from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
 from tests.world.identities import TOKEN, bind, link
+from tests.world.membership import CREW, join
 from tests.world.world import World, must
 
 
 @pytest.fixture(scope="module")
 async def good_rows(authority: Authority) -> World:
-    """A row in every table: a committed, approved proposal, an unused capability, a tombstone, a token, a link."""
+    """A row in every table: an approved proposal, an unused capability, a tombstone, a token, a link, a membership."""
     world = await World.begin(authority)
     issued, answer = await world.committed(by=world.agent)
     await world.issued()
@@ -27,6 +28,7 @@ async def good_rows(authority: Authority) -> World:
     await world.authority.store.refusals.add({Counted(world.tenant, minute_of(LATE), world.service.ref, "EXPIRED"): 1})
     await park_oldest_event(world)
     must(await world.cite(answer.receipt.record_id, "answer 1"))
+    await join(world, world.user, CREW)
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     await kept(world, b"a log")
     await bind(world, world.service, TOKEN)

@@ -70,6 +70,7 @@ async def test_h10_the_commit_of_a_correction_tells_of_both_records(world: World
             "memoryType": "durable_fact",
             "provenance": "user_claim",
             "visibility": "workspace",
+            "visibilityScope": "",
             "mediaType": "text/plain",
             "contentDigest": "sha256:" + old_issued.ground.revision.content_digest.hex(),
             "correlationId": "run-1",

@@ -313,6 +313,7 @@ async def test_h10_the_event_of_a_commit_says_what_was_committed(world: World, s
             "memoryType": "durable_fact",
             "provenance": "user_claim",
             "visibility": "workspace",
+            "visibilityScope": "",
             "mediaType": "text/plain",
             "contentDigest": "sha256:" + issued.ground.revision.content_digest.hex(),
             "correlationId": "run-1",

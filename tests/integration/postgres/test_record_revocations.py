@@ -72,6 +72,7 @@ async def test_h10_a_revocation_is_told_by_event_audit_and_feed_and_says_why(
             "memoryType": "durable_fact",
             "provenance": "user_claim",
             "visibility": "workspace",
+            "visibilityScope": "",
             "mediaType": "text/plain",
             "contentDigest": "sha256:" + issued.ground.revision.content_digest.hex(),
             "correlationId": "run-1",

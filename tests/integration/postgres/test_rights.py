@@ -46,9 +46,9 @@ authority_relay      update  outbox(claim_token,claim_until_time,attempts,last_e
 authority_relay      delete  outbox outbox_parked
 authority_admin      select  everything
 authority_admin      insert  issuer_key memory_namespace principal principal_key policy_version tombstone audit_event
-authority_admin      insert  revocation
+authority_admin      insert  revocation membership
 authority_admin      insert  token_identity principal_link
-authority_admin      update  issuer_key memory_namespace principal principal_key
+authority_admin      update  issuer_key memory_namespace principal principal_key membership
 authority_admin      update  evidence(state,decided_by,decide_time,note)
 authority_admin      update  token_identity(state) principal_link(state,revoke_time)
 """

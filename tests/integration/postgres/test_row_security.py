@@ -18,6 +18,7 @@ from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
 from tests.world.identities import TOKEN, bind, link
+from tests.world.membership import CREW, join
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
 from tests.world.world import World, must
 
@@ -40,6 +41,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         await link(world, world.agent, world.user)
         must(await world.cite(answer.receipt.record_id, "answer 1"))
         await kept(world, b"a log")
+        await join(world, world.user, CREW)
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     return worlds
 

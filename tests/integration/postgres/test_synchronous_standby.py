@@ -187,7 +187,7 @@ async def test_i18_no_refusal_and_no_reader_is_told_of_a_receipt_that_the_standb
         (record,) = await store.records.page(
             world.tenant, memory_namespace=NAMESPACE, reader=world.user.ref, after="", size=9, now=world.now()
         )
-        history = await store.histories.of_record(world.tenant, record.record_id)
+        history = await store.histories.of_record(world.tenant, record.record_id, world.user.ref)
         return history.receipt if history else None
 
     asking: dict[str, Callable[[], Coroutine[None, None, object]]] = {

@@ -11,7 +11,18 @@ from tests.world.world import World
 READING = {
     "record_by_id": ("'test|t'", "gen_random_uuid()", "'test|user'", "now()"),
     "record_page": ("'test|t'", "'notes'", "'test|user'", "now()", "gen_random_uuid()", "5"),
-    "duplicate_record": ("'test|t'", "'notes'", "sha256('tea')", "gen_random_uuid()"),
+    "duplicate_record": ("'test|t'", "'notes'", "sha256('tea')", "gen_random_uuid()", "'test|user'"),
+    "recall_page": (
+        "'test|t'",
+        "'notes'",
+        "'test|user'",
+        "now()",
+        "'tea'",
+        *["null"] * 6,
+        "20",
+        *["null"] * 5,
+        "1000000",
+    ),
 }
 
 
@@ -19,7 +30,7 @@ READING = {
 async def test_a_query_is_planned_as_if_the_definition_stood_in_it(superuser: Superuser, name: str) -> None:
     # given the query with its arguments, when the role that reads asks for its plan
     sql = query(name)
-    for number, argument in enumerate(READING[name], start=1):
+    for number, argument in reversed(list(enumerate(READING[name], start=1))):
         sql = sql.replace(f"${number}", argument)
     async with acting_as(superuser, "authority_read"):
         plan = "\n".join(row[0] for row in await superuser.fetch(f"explain {sql}"))
@@ -27,6 +38,7 @@ async def test_a_query_is_planned_as_if_the_definition_stood_in_it(superuser: Su
     # then no function is called for it, and the tenant wall stands in it
     assert "Function Scan" not in plan
     assert "tombstone" in plan
+    assert "hashed SubPlan" in plan
     assert "tenant = ANY ((InitPlan" in plan
 
 

@@ -14,9 +14,10 @@ from tests.unit.cli.running import ran
 
 COMMANDS = {
     "serve", "demo", "migrate", "principals", "namespaces", "policies", "keys", "call", "inspect", "config", "explain",
-    "doctor", "health", "why", "top",
+    "doctor", "memberships", "health", "why", "top",
     "tamper", "tenants", "tenants add",
     "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
+    "memberships add", "memberships list", "memberships remove",
     "relay", "outbox", "outbox list", "outbox status", "outbox replay",
     "audit", "audit list", "audit watch", "audit refusals",
     "policies check", "policies load", "policies list", "policies activate", "keys list", "keys rotate", "keys revoke",

@@ -44,6 +44,7 @@ REVISION = ProposalRevision(
     costs=(COST,),
     supersedes_record_id="r-9",
     create_time=Instant(4_003),
+    visibility_scope="crew",
 )
 
 PROPOSAL = StoredProposal(REVISION, b"content", b"\x04" * 32, ProposalState.APPROVED)
@@ -64,7 +65,7 @@ RECORD = MemoryRecord(
     source_refs=("chat/7",),
     subject_refs=("user:ann",),
     evidence_digests=(b"\x06" * 32,),
-    visibility=Visibility.WORKSPACE,
+    visibility=Visibility.CHANNEL,
     valid_from_time=Instant(1_000),
     valid_until_time=Instant(2_001),
     expire_time=Instant(3_002),
@@ -72,6 +73,7 @@ RECORD = MemoryRecord(
     costs=(COST,),
     correlation_id="trace-1",
     supersedes_record_id="r-0",
+    visibility_scope="port",
 )
 
 CITATION = Citation(

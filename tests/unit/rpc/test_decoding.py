@@ -35,7 +35,7 @@ def test_a_proposal_request_keeps_every_field() -> None:
     )
     assert (asked.content, asked.media_type) == (CONTENT, "application/json")
     assert (asked.source_refs, asked.subject_refs, asked.evidence_digests) == (("chat/7",), ("user:ann",), EVIDENCE)
-    assert (asked.validator_profile, asked.visibility) == ("baseline", Visibility.TEAM)
+    assert (asked.validator_profile, asked.visibility, asked.visibility_scope) == ("baseline", Visibility.TEAM, "crew")
     assert (asked.valid_from_time, asked.valid_until_time) == (1_000_000, 2_000_000)
     assert asked.record_expire_time == 3_000_005
     assert asked.correlation_id == "trace-1"

@@ -77,6 +77,7 @@ def test_every_field_of_a_proposal_is_sent() -> None:
         "evidence_digests": ["sha256:" + "02" * 32, "sha256:" + "03" * 32],
         "validator_profile": "baseline",
         "visibility": "VISIBILITY_TEAM",
+        "visibility_scope": "crew",
         "valid_from_time": "1970-01-01T00:00:01Z",
         "valid_until_time": "1970-01-01T00:00:02.001Z",
         "record_expire_time": "1970-01-01T00:00:03.002Z",
@@ -109,7 +110,8 @@ def test_every_field_of_a_record_is_sent() -> None:
         "source_refs": ["chat/7"],
         "subject_refs": ["user:ann"],
         "evidence_digests": ["sha256:" + "06" * 32],
-        "visibility": "VISIBILITY_WORKSPACE",
+        "visibility": "VISIBILITY_CHANNEL",
+        "visibility_scope": "port",
         "valid_from_time": "1970-01-01T00:00:01Z",
         "valid_until_time": "1970-01-01T00:00:02.001Z",
         "expire_time": "1970-01-01T00:00:03.002Z",
@@ -225,6 +227,7 @@ def test_an_export_says_all_that_is_known_of_a_record() -> None:
         revoke_note="Wrong.",
         superseded_by="r-2",
         supersede_time=Instant(9_008),
+        is_shown=True,
     )
     told = ExportedTrail(trail, [ExportedRevision("type", b"payload")], revisions_left_out=2)
     export = exports.export_response(RecordExport(history, RecordState.REVOKED, STATEMENT, Instant(1), told)).export

@@ -92,6 +92,7 @@ CreateProposal    | subject_refs: "%(513)"                          | LIMIT_EXCE
 CreateProposal    | evidence_digests: "%(64)"                       | MALFORMED evidence_digests[2]
 CreateProposal    | validator_profile: " "                          | MALFORMED validator_profile
 CreateProposal    | visibility: 99                                  | MALFORMED visibility
+CreateProposal    | visibility_scope: "*"                           | MALFORMED visibility_scope
 CreateProposal    | valid_from_time { nanos: 1 }                    | MALFORMED valid_from_time
 CreateProposal    | valid_from_time { nanos: -1000000 }             | MALFORMED valid_from_time
 CreateProposal    | valid_from_time { seconds: -1 }                 | MALFORMED valid_from_time
@@ -137,6 +138,7 @@ CorrectRecord     | subject_refs: "%(513)"                          | LIMIT_EXCE
 CorrectRecord     | evidence_digests: "%(64)"                       | MALFORMED evidence_digests[2]
 CorrectRecord     | validator_profile: " "                          | MALFORMED validator_profile
 CorrectRecord     | visibility: 99                                  | MALFORMED visibility
+CorrectRecord     | visibility_scope: "crew "                       | MALFORMED visibility_scope
 CorrectRecord     | valid_from_time { nanos: 1 }                    | MALFORMED valid_from_time
 CorrectRecord     | valid_from_time { seconds: 2000 }               | MALFORMED valid_until_time
 CorrectRecord     | record_expire_time { seconds: 253402300800 }    | MALFORMED record_expire_time

@@ -349,6 +349,11 @@ class MemoryRecord:
         return word_of(types_pb2.Visibility, self.message.visibility)
 
     @property
+    def visibility_scope(self) -> str:
+        """Id of the channel or team; empty when it is private or the workspace's."""
+        return self.message.visibility_scope
+
+    @property
     def content(self) -> bytes:
         """The exact bytes that were committed."""
         return self.message.content

@@ -233,6 +233,7 @@ def _of_proposal(revision: ProposalRevision, record: MemoryRecord, terms: Commit
     yield from _same(revision, record, "proposer", "memory_namespace", "memory_type", "provenance", "media_type")
     yield from _same(revision, record, "source_refs", "subject_refs", "visibility", "valid_from_time")
     yield from _same(revision, record, "valid_until_time", "costs", "correlation_id", "supersedes_record_id")
+    yield from _same(revision, record, "visibility_scope")
 
 
 def _same(one: Message, other: Message, *fields: str) -> Terms:

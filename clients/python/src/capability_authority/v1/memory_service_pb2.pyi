@@ -83,6 +83,7 @@ class MemoryRecord(_message.Message):
     COSTS_FIELD_NUMBER: _builtins.int
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
     SUPERSEDES_RECORD_ID_FIELD_NUMBER: _builtins.int
+    VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
     record_id: _builtins.str
     memory_namespace: _builtins.str
     memory_type: _types_pb2.MemoryType.ValueType
@@ -97,6 +98,8 @@ class MemoryRecord(_message.Message):
     correlation_id: _builtins.str
     supersedes_record_id: _builtins.str
     """Of the record that this one corrected; empty when it corrected none."""
+    visibility_scope: _builtins.str
+    """Id of the channel or team; empty when the visibility is private or workspace."""
     @_builtins.property
     def proposer(self) -> _types_pb2.PrincipalRef: ...
     @_builtins.property
@@ -140,10 +143,11 @@ class MemoryRecord(_message.Message):
         costs: _abc.Iterable[_types_pb2.Cost] | None = ...,
         correlation_id: _builtins.str = ...,
         supersedes_record_id: _builtins.str = ...,
+        visibility_scope: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "proposer", b"proposer", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "proposer", b"proposer", "provenance", b"provenance", "receipt_id", b"receipt_id", "record_id", b"record_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "proposer", b"proposer", "provenance", b"provenance", "receipt_id", b"receipt_id", "record_id", b"record_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -868,6 +872,7 @@ class CorrectRecordRequest(_message.Message):
     RECORD_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
     COSTS_FIELD_NUMBER: _builtins.int
+    VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """At most 128 bytes. Reused for another request: IDEMPOTENCY_CONFLICT."""
     record_id: _builtins.str
@@ -882,6 +887,8 @@ class CorrectRecordRequest(_message.Message):
     visibility: _types_pb2.Visibility.ValueType
     """When unspecified, that of the record."""
     correlation_id: _builtins.str
+    visibility_scope: _builtins.str
+    """As in CreateProposalRequest; when it and the visibility are left out, that of the record."""
     @_builtins.property
     def source_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Where it was learned from, at most 64."""
@@ -922,10 +929,11 @@ class CorrectRecordRequest(_message.Message):
         record_expire_time: _timestamp_pb2.Timestamp | None = ...,
         correlation_id: _builtins.str = ...,
         costs: _abc.Iterable[_types_pb2.Cost] | None = ...,
+        visibility_scope: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "correlation_id", b"correlation_id", "costs", b"costs", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_type", b"memory_type", "record_expire_time", b"record_expire_time", "record_id", b"record_id", "request_id", b"request_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "correlation_id", b"correlation_id", "costs", b"costs", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_type", b"memory_type", "record_expire_time", b"record_expire_time", "record_id", b"record_id", "request_id", b"request_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -81,6 +81,7 @@ class Proposal(_message.Message):
     PROPOSAL_DIGEST_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     SUPERSEDES_RECORD_ID_FIELD_NUMBER: _builtins.int
+    VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
     proposal_id: _builtins.str
     revision: _builtins.int
     state: Global___ProposalState.ValueType
@@ -98,6 +99,8 @@ class Proposal(_message.Message):
     proposal_digest: _builtins.str
     supersedes_record_id: _builtins.str
     """Of the record that its commit supersedes; empty when it corrects none."""
+    visibility_scope: _builtins.str
+    """Id of the channel or team; empty when the visibility is private or workspace."""
     @_builtins.property
     def proposer(self) -> _types_pb2.PrincipalRef: ...
     @_builtins.property
@@ -143,10 +146,11 @@ class Proposal(_message.Message):
         proposal_digest: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         supersedes_record_id: _builtins.str = ...,
+        visibility_scope: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "proposer", b"proposer", "record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "state", b"state", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "state", b"state", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -172,6 +176,7 @@ class CreateProposalRequest(_message.Message):
     RECORD_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
     COSTS_FIELD_NUMBER: _builtins.int
+    VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     proposal_id: _builtins.str
     """Empty for a new proposal."""
@@ -186,6 +191,10 @@ class CreateProposalRequest(_message.Message):
     visibility: _types_pb2.Visibility.ValueType
     """When unspecified, the default of the memory namespace."""
     correlation_id: _builtins.str
+    visibility_scope: _builtins.str
+    """Id of the channel or team whose live members will see the record; the proposer has to be one now (NOT_ALLOWED).
+    Required when the visibility is channel or team, MALFORMED when it is private or workspace.
+    """
     @_builtins.property
     def source_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Where it was learned from, at most 64."""
@@ -227,10 +236,11 @@ class CreateProposalRequest(_message.Message):
         record_expire_time: _timestamp_pb2.Timestamp | None = ...,
         correlation_id: _builtins.str = ...,
         costs: _abc.Iterable[_types_pb2.Cost] | None = ...,
+        visibility_scope: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "correlation_id", b"correlation_id", "costs", b"costs", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "record_expire_time", b"record_expire_time", "request_id", b"request_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "correlation_id", b"correlation_id", "costs", b"costs", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "record_expire_time", b"record_expire_time", "request_id", b"request_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

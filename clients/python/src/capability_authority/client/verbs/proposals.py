@@ -40,6 +40,7 @@ class ProposalVerbs(Connection):
         evidence_digests: Iterable[str] = (),
         validator_profile: str = "",
         visibility: Visibility | None = None,
+        visibility_scope: str = "",
         valid_from_time: datetime | None = None,
         valid_until_time: datetime | None = None,
         record_expire_time: datetime | None = None,
@@ -52,10 +53,12 @@ class ProposalVerbs(Connection):
         """Store a new proposal or, with `proposal_id`, the next revision of one of the caller's own.
 
         A dict or list is sent as canonical JSON, a str as plain text, bytes as they are with their `media_type`. Times
-        are cut to milliseconds. An empty `request_id` is made up: the same for all attempts of this call.
+        are cut to milliseconds. A channel or team is named by `visibility_scope`. An empty `request_id` is made up: the
+        same for all attempts of this call.
 
         Raises `JsonError` or `ValueError` for content that cannot be sent, and `AuthorityError`: `NotAllowed` without
-        the right `propose`, `NotFound` for an unknown memory namespace, `AlreadyCommitted` for a committed proposal.
+        the right `propose` or for a channel or team of others, `NotFound` for an unknown memory namespace,
+        `AlreadyCommitted` for a committed proposal.
         """
         data, kind = content_bytes(content, media_type)
         request = pb.CreateProposalRequest(
@@ -70,6 +73,7 @@ class ProposalVerbs(Connection):
             evidence_digests=evidence_digests,
             validator_profile=validator_profile,
             visibility=visibility_number(visibility),
+            visibility_scope=visibility_scope,
             valid_from_time=time_message(valid_from_time),
             valid_until_time=time_message(valid_until_time),
             record_expire_time=time_message(record_expire_time),
