@@ -20,6 +20,7 @@ COMMANDS = {
     "memberships add", "memberships list", "memberships remove",
     "relay", "outbox", "outbox list", "outbox status", "outbox replay",
     "audit", "audit list", "audit watch", "audit refusals",
+    "policies show", "policies diff",
     "policies check", "policies load", "policies list", "policies activate", "keys list", "keys rotate", "keys revoke",
 }  # fmt: skip
 
