@@ -28,6 +28,7 @@ from authority.postgres.generation import GenerationWatch
 from authority.postgres.histories import PostgresHistories
 from authority.postgres.memberships import PostgresMemberships
 from authority.postgres.policy_versions import PostgresPolicyVersions
+from authority.postgres.proposal_withdrawals import PostgresProposalWithdrawals
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
@@ -85,6 +86,7 @@ from authority.usecases.tally import Tally
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.watch_revocations import OpenRevocationWatch
+from authority.usecases.withdraw_proposal import WithdrawProposal
 
 _log = structlog.get_logger(__name__)
 
@@ -330,10 +332,11 @@ def _use_cases(
         open_revocation_watch=OpenRevocationWatch(
             registry, PostgresRevocationFeed(databases.read), signer, notices, clock
         ),
-        get_proposal=GetProposal(admit, reading, memberships),
-        list_proposals=ListProposals(admit, reading, known, pages),
+        get_proposal=GetProposal(admit, reading, memberships, clock),
+        list_proposals=ListProposals(admit, reading, known, pages, clock),
         validate_proposal=ValidateProposal(admit, reader, signer, proposing, validations, clock, identifiers, here),
         decide_proposal=DecideProposal(admit, proposing, approvals, clock, identifiers),
+        withdraw_proposal=WithdrawProposal(admit, reading, PostgresProposalWithdrawals(databases.propose), clock),
         evaluate_policy=EvaluatePolicy(admit, signer, decisions, CedarPolicyEngine(), clock, identifiers, here),
         get_policy_version=GetPolicyVersion(admit, PostgresPolicyVersions(databases.read)),
         get_record=GetRecord(admit, records, clock),

@@ -6,6 +6,7 @@ from authority.domain.capability import OpenedCapability
 from authority.domain.decision import DecisionOutcome, DecisionReceipt, SignedDecision
 from authority.domain.identity import HOLDER_KINDS, Caller, Principal, PrincipalKind, Right
 from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.proposal_states import COMMITTABLE, proposal_state_at, refusal_of
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal, binding_mismatch, highest
@@ -103,6 +104,7 @@ def judge_receipts(
             _judge_decision_binding(validation, decision, holder, facts),
             _judge_policy(decision.receipt, facts),
             _judge_expiry(validation.receipt, decision.receipt, now),
+            _judge_proposal_expiry(facts, now),
             _judge_validated(validation.receipt, facts),
             _judge_approval(decision.receipt),
         )
@@ -144,9 +146,14 @@ def _judge_expiry(validation: ValidationReceipt, decision: DecisionReceipt, now:
     return Refusal(Reason.EXPIRED, {"field": expired}) if expired else None
 
 
+def _judge_proposal_expiry(facts: IssuingFacts, now: Instant) -> Refusal | None:
+    state = proposal_state_at(facts.proposal, now)
+    return refusal_of(state) if state is ProposalState.EXPIRED else None
+
+
 def _judge_validated(validation: ValidationReceipt, facts: IssuingFacts) -> Refusal | None:
     good = validation.outcome is not ValidationOutcome.FAIL and facts.is_newest_revision
-    standing = facts.proposal.state in (ProposalState.VALIDATED, ProposalState.APPROVED, ProposalState.COMMITTED)
+    standing = facts.proposal.state in COMMITTABLE | {ProposalState.COMMITTED}
     return None if good and standing else Refusal(Reason.NOT_VALIDATED)
 
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from authority.domain import limits
 from authority.domain.identity import PrincipalKind
-from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef, after
+from authority.domain.refusal import Refusal, malformed
 
 
 class Provenance(Enum):
@@ -47,6 +49,8 @@ class ProposalState(Enum):
     APPROVED = "approved"
     SUPERSEDED = "superseded"
     COMMITTED = "committed"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +96,38 @@ class ProposalRevision:
     create_time: Instant
     visibility_scope: str = ""
     """Id of the channel or team; empty for private and workspace."""
+    expire_time: Instant | None = None
+    """From then on it can no longer be committed; None for one that was kept before proposals expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredProposal:
-    """A revision as it is kept: with its content, digest and state."""
+    """A revision as it is kept: with its content, digest and state.
+
+    What is stored never says EXPIRED: `proposal_states.proposal_state_at` does.
+    """
 
     revision: ProposalRevision
     content: bytes
     digest: bytes
     state: ProposalState
+
+
+def expiry_of(
+    create_time: Instant,
+    wanted: Instant | None,
+    valid_until_time: Instant | None,
+    record_expire_time: Instant | None,
+) -> Instant | Refusal:
+    """When a revision that is made now expires: 30 days on, or when its proposer wants, and never after what it says.
+
+    MALFORMED `expire_time` for one that is over already or too far away.
+    """
+    latest = after(create_time, limits.PROPOSAL_LIFETIME_MS)
+    if wanted is not None and not create_time < wanted <= latest:
+        return malformed("expire_time", "must lie in the future, at most 30 days away")
+    ends = (latest if wanted is None else wanted, valid_until_time, record_expire_time)
+    return min(end for end in ends if end is not None)
 
 
 _PROVENANCE_BY_KIND = {

@@ -7,6 +7,7 @@ from authority.domain.capability import CommitCapability
 from authority.domain.decision import ApprovalVerdict, DecisionOutcome, SignedDecision
 from authority.domain.plan import CommitPlan
 from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.proposal_states import COMMITTABLE, state_at
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal, binding_mismatch
@@ -15,7 +16,7 @@ from authority.domain.validation import SignedValidation, ValidationOutcome
 from authority.domain.verify import judge_time
 from authority.inprocess.tables import Head, KeptCapability, KeptKey, KeptPrincipal, Tables
 
-_STANDING = (ProposalState.VALIDATED, ProposalState.APPROVED, ProposalState.COMMITTED)
+_STANDING = COMMITTABLE | {ProposalState.COMMITTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,10 @@ def _judge_times(facts: _Facts, now: Instant) -> Iterator[Refusal | None]:
     if capability:
         time = judge_time(capability.opened.terms, now)
         yield Refusal(time.reason) if time else None
+    if facts.head and facts.proposal and facts.head.revision == facts.proposal.revision.revision:
+        now_stands = state_at(facts.head.state, facts.proposal.revision.expire_time, now)
+        if now_stands is ProposalState.EXPIRED:
+            yield Refusal(Reason.EXPIRED)
     ends = [signed.receipt.expire_time for signed in (facts.validation, facts.decision) if signed]
     if any(end <= now for end in ends) or (capability and capability.state == "expired"):
         yield Refusal(Reason.EXPIRED)

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from authority.domain.audit import AuditEvent
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
+from authority.domain.proposal_states import proposal_state_at, refusal_of
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace
-from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.inprocess.tables import Head, Tables
@@ -80,6 +81,7 @@ class InProcessProposals:
         sees: Sees,
         after: str,
         size: int,
+        now: Instant,
     ) -> Sequence[StoredProposal]:
         """Current revisions in the order of their ids, content left out."""
         ids = sorted(proposal_id for of_tenant, proposal_id in self.tables.heads if of_tenant == tenant)
@@ -89,7 +91,7 @@ class InProcessProposals:
             for proposal in current
             if proposal
             and proposal.revision.memory_namespace == memory_namespace
-            and state in (None, proposal.state)
+            and state in (None, proposal_state_at(proposal, now))
             and self._is_for(tenant, reader, sees, proposal.revision)
         ]
         return found[:size]
@@ -106,4 +108,4 @@ class InProcessProposals:
             return Refusal(Reason.CONTENTION)
         if head and head.receipt_id:
             return Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": head.receipt_id})
-        return None
+        return refusal_of(head.state) if head and head.state is ProposalState.WITHDRAWN else None

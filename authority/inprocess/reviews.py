@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval, ApprovalVerdict
 from authority.domain.proposal import ProposalState
+from authority.domain.proposal_states import ACT_OF_VERDICT, UNEXPIRING, Act, judge_act, refusal_of, state_at
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
@@ -13,7 +14,11 @@ from authority.domain.validation import SignedValidation, ValidationReceipt
 from authority.inprocess.tables import Head, Tables
 from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark
 
-_STANDING = (ProposalState.VALIDATED, ProposalState.APPROVED)
+_ACTS = {
+    ProposalState.VALIDATING: Act.START_VALIDATING,
+    ProposalState.VALIDATED: Act.PASS,
+    ProposalState.REJECTED: Act.FAIL,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +48,15 @@ class InProcessValidations:
         receipt = signed.receipt
         if earlier := self.tables.answered(mark, RecordedValidation):
             return earlier
-        head = _current_head(self.tables, mark.tenant, receipt.proposal_id, receipt.proposal_revision)
+        key = (mark.tenant, receipt.proposal_id, receipt.proposal_revision)
+        head = _current_head(self.tables, *key, receipt.validate_time)
         if isinstance(head, Refusal):
             return head
-        decided = self.tables.approvals_of(mark.tenant, receipt.proposal_id, receipt.proposal_revision)
-        if decided and decided[-1].verdict.turns_down:
-            return Refusal(Reason.NOT_VALIDATED, {"problem": "a person turned it down"})
+        decided = self.tables.approvals_of(*key)
+        turned_down = bool(decided) and decided[-1].verdict.turns_down
+        judged = judge_act(head.state, _ACTS[state], turned_down=turned_down)
+        if isinstance(judged, Refusal):
+            return judged
         self.tables.validations[mark.tenant, signed.digest] = signed
         self.tables.heads[mark.tenant, receipt.proposal_id] = replace(head, state=state)
         states = (head.state, state)
@@ -71,11 +79,14 @@ class InProcessApprovals:
         if refusal:
             return refusal
         key = (mark.tenant, approval.proposal_id, approval.proposal_revision)
-        head = _current_head(self.tables, *key)
+        head = _current_head(self.tables, *key, approval.decide_time)
         if isinstance(head, Refusal):
             return head
+        judged = judge_act(head.state, ACT_OF_VERDICT[approval.verdict])
+        if isinstance(judged, Refusal):
+            return judged
         validation = self.tables.newest_validation(*key)
-        if validation is None or not (approval.verdict.turns_down or head.state in _STANDING):
+        if validation is None:
             return Refusal(Reason.NOT_VALIDATED)
         self._withdraw_approvals(mark.tenant, approval)
         self.tables.approvals.append(replace(approval, validation_receipt_digest=validation.digest))
@@ -122,13 +133,13 @@ def _event(
     )
 
 
-def _current_head(tables: Tables, tenant: TenantRef, proposal_id: str, revision: int) -> Head | Refusal:
-    """The head, when the revision is the current one and not committed."""
+def _current_head(tables: Tables, tenant: TenantRef, proposal_id: str, revision: int, now: Instant) -> Head | Refusal:
+    """The head, when the revision is the current one and can still move."""
     head = tables.heads.get((tenant, proposal_id))
     if head is None:
         return Refusal(Reason.NOT_FOUND)
     if head.revision != revision:
-        return Refusal(Reason.NOT_VALIDATED, {"problem": "a newer revision superseded it"})
-    if head.receipt_id:
-        return Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": head.receipt_id})
-    return head
+        return refusal_of(ProposalState.SUPERSEDED)
+    state = state_at(head.state, tables.revisions[tenant, proposal_id, revision].revision.expire_time, now)
+    is_over = state in UNEXPIRING or state is ProposalState.EXPIRED
+    return refusal_of(state, head.receipt_id or "") if is_over else head

@@ -65,6 +65,7 @@ class Head:
     state: ProposalState
     receipt_id: str | None = None
     supersedes_record_id: str = ""
+    withdraw_time: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from authority.domain.audit import AuditEvent
 from authority.domain.proposal import ProposalState, StoredProposal
+from authority.domain.proposal_states import refusal_of
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace
-from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.search_text import SearchText, search_text
 from authority.domain.statement import Statement
@@ -56,6 +57,7 @@ class PostgresProposals:
         sees: Sees,
         after: str,
         size: int,
+        now: Instant,
     ) -> Sequence[StoredProposal]:
         """Current revisions in the order of their ids, content left out."""
         async with self.database.transaction(tenant, read_only=True) as connection:
@@ -68,6 +70,7 @@ class PostgresProposals:
                 str(reader),
                 after or FIRST_ID,
                 size,
+                now,
             )
         return [rows.stored_proposal(row) for row in found]
 
@@ -129,6 +132,8 @@ async def _advance(connection: Connection, proposal: StoredProposal) -> None:
         raise Refused(Refusal(Reason.CONTENTION))
     if head["receipt_id"] is not None:
         raise Refused(Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": str(head["receipt_id"])}))
+    if head["withdraw_time"] is not None:
+        raise Refused(refusal_of(ProposalState.WITHDRAWN))
     await connection.execute(query("advance_proposal_head"), *key, revision.revision)
 
 
@@ -172,6 +177,7 @@ async def _insert(connection: Connection, mark: RequestMark, proposal: StoredPro
         searched.said,
         searched.names,
         revision.visibility_scope,
+        revision.expire_time,
     )
     event = AuditEvent(
         tenant=revision.tenant,

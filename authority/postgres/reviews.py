@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval, ApprovalVerdict
 from authority.domain.proposal import ProposalState
+from authority.domain.proposal_states import ACT_OF_VERDICT, UNEXPIRING, Act, judge_act, refusal_of, state_at
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal, malformed
@@ -17,7 +18,11 @@ from authority.postgres.sql import query
 from authority.postgres.withdrawing import append_revocation, lock_tenant
 from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark, Statements
 
-_STANDING = (ProposalState.VALIDATED, ProposalState.APPROVED)
+_ACTS = {
+    ProposalState.VALIDATING: Act.START_VALIDATING,
+    ProposalState.VALIDATED: Act.PASS,
+    ProposalState.REJECTED: Act.FAIL,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +60,9 @@ class PostgresValidations:
             )
             if earlier:
                 return await self._answer_again(connection, mark.tenant, earlier)
-            previous = await lock_current(connection, mark.tenant, receipt.proposal_id, receipt.proposal_revision)
-            await _require_not_turned_down(connection, mark.tenant, receipt.proposal_id, receipt.proposal_revision)
+            key = (mark.tenant, receipt.proposal_id, receipt.proposal_revision)
+            previous = await lock_current(connection, *key, receipt.validate_time)
+            _require(previous, _ACTS[state], turned_down=await _is_turned_down(connection, *key))
             await _insert_validation(connection, signed)
             await _move(connection, mark.tenant, receipt.proposal_id, state)
             await _tell(connection, mark, "validate", receipt, (previous, state), receipt.validate_time)
@@ -98,7 +104,8 @@ class PostgresApprovals:
             if refusal:
                 raise Refused(refusal)
             proposal_id = approval.proposal_id
-            previous = await lock_current(connection, mark.tenant, proposal_id, approval.proposal_revision)
+            key = (mark.tenant, proposal_id, approval.proposal_revision)
+            previous = await lock_current(connection, *key, approval.decide_time)
             if withdraws:
                 await _withdraw_approvals(connection, mark.tenant, approval)
             await _insert_approval(connection, mark.tenant, previous, approval)
@@ -109,23 +116,34 @@ class PostgresApprovals:
         return await self.database.attempt(mark.tenant, work)
 
 
-async def lock_current(connection: Connection, tenant: TenantRef, proposal_id: str, revision: int) -> ProposalState:
-    """Locks the head and answers with the revision's state. Raises Refused unless it is current and uncommitted."""
+async def lock_current(
+    connection: Connection, tenant: TenantRef, proposal_id: str, revision: int, now: Instant
+) -> ProposalState:
+    """Locks the head and answers with the revision's state now. Raises Refused unless it can still move."""
     head = await connection.fetchrow(query("lock_proposal_head"), str(tenant), proposal_id)
     if head is None:
         raise Refused(Refusal(Reason.NOT_FOUND))
     if head["current_revision"] != revision:
-        raise Refused(Refusal(Reason.NOT_VALIDATED, {"problem": "a newer revision superseded it"}))
-    if head["receipt_id"] is not None:
-        raise Refused(Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": str(head["receipt_id"])}))
-    return ProposalState(head["state"])
+        raise Refused(refusal_of(ProposalState.SUPERSEDED))
+    # A new statement and so a new snapshot: the revision that the lock protects is there.
+    kept = await connection.fetchrow(query("times_of_revision"), str(tenant), proposal_id, revision)
+    state = state_at(ProposalState(head["state"]), kept["expire_time"] if kept else None, now)
+    if state in UNEXPIRING or state is ProposalState.EXPIRED:
+        raise Refused(refusal_of(state, str(head["receipt_id"] or "")))
+    return state
 
 
-async def _require_not_turned_down(connection: Connection, tenant: TenantRef, proposal_id: str, revision: int) -> None:
-    """Raises Refused when a person's last word was against the revision: validating again must not undo it."""
+def _require(state: ProposalState, act: Act, *, turned_down: bool = False) -> None:
+    """Raises Refused for an act that the state does not allow."""
+    judged = judge_act(state, act, turned_down=turned_down)
+    if isinstance(judged, Refusal):
+        raise Refused(judged)
+
+
+async def _is_turned_down(connection: Connection, tenant: TenantRef, proposal_id: str, revision: int) -> bool:
+    """Whether a person's last word was against the revision."""
     verdict = await connection.fetchval(query("last_verdict"), str(tenant), proposal_id, revision)
-    if verdict and ApprovalVerdict(verdict).turns_down:
-        raise Refused(Refusal(Reason.NOT_VALIDATED, {"problem": "a person turned it down"}))
+    return bool(verdict) and ApprovalVerdict(verdict).turns_down
 
 
 async def _withdraw_approvals(connection: Connection, tenant: TenantRef, against: Approval) -> None:
@@ -162,7 +180,7 @@ async def _tell(
         previous_state=states[0].value,
         next_state=states[1].value,
         time=time,
-        correlation_id=await connection.fetchval(query("correlation_of_revision"), *key),
+        correlation_id=await connection.fetchval(query("times_of_revision"), *key),
         trace_id=mark.trace_id,
     )
     await audit.append(connection, event)
@@ -195,7 +213,8 @@ async def _insert_approval(connection: Connection, tenant: TenantRef, state: Pro
     row = await connection.fetchrow(
         query("newest_validation"), str(tenant), approval.proposal_id, approval.proposal_revision
     )
-    if row is None or not (approval.verdict.turns_down or state in _STANDING):
+    _require(state, ACT_OF_VERDICT[approval.verdict])
+    if row is None:
         raise Refused(Refusal(Reason.NOT_VALIDATED))
     on_validation = replace(approval, validation_receipt_digest=row["digest"])
     await connection.execute(

@@ -118,6 +118,7 @@ def stored_proposal(row: Row) -> StoredProposal:
         supersedes_record_id=row["supersedes_record_id"],
         create_time=row["create_time"],
         visibility_scope=row["visibility_scope"],
+        expire_time=row["expire_time"],
     )
     return StoredProposal(revision, row["content"], row["digest"], ProposalState(row["state"]))
 

@@ -47,6 +47,7 @@ METHODS: dict[str, MethodKind] = {
     _PROPOSALS + "ListProposals": MethodKind.READ,
     _PROPOSALS + "ValidateProposal": MethodKind.MUTATION,
     _PROPOSALS + "DecideProposal": MethodKind.MUTATION,
+    _PROPOSALS + "WithdrawProposal": MethodKind.MUTATION,
     _POLICIES + "EvaluatePolicy": MethodKind.MUTATION,
     _POLICIES + "GetPolicyVersion": MethodKind.READ,
     _MEMORY + "GetMemoryRecord": MethodKind.READ,

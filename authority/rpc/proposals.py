@@ -51,3 +51,11 @@ class ProposalServicer(ProposalServiceServicer):
         caller = current_caller()
         asked = convert.approval_request(caller, request)
         return convert.approval_response(value_or_refuse(await self._use_cases.decide_proposal(caller, asked)))
+
+    async def WithdrawProposal(
+        self, request: pb.WithdrawProposalRequest, context: Context
+    ) -> pb.WithdrawProposalResponse:
+        """Withdraws a proposal for ever."""
+        caller = current_caller()
+        asked = convert.withdrawal(caller, request)
+        return convert.withdrawal_response(value_or_refuse(await self._use_cases.withdraw_proposal(caller, asked)))

@@ -11,7 +11,7 @@ from authority.domain.tally import REPLAYED
 from authority.rpc.use_cases import UseCases
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.commit_stream import CommitItem
-from authority.usecases.ports import IssuedCapability, RevokedCapability, RevokedRecord
+from authority.usecases.ports import IssuedCapability, RevokedCapability, RevokedRecord, WithdrawnProposal
 from authority.usecases.revoke_record import RevocationAnswer
 from authority.usecases.tally import Tally
 
@@ -30,6 +30,7 @@ def tallied(use_cases: UseCases, tally: Tally) -> UseCases:
         open_commit_stream=_stream(use_cases.open_commit_stream, tally),
         revoke_capability=_one(use_cases.revoke_capability, tally),
         revoke_record=_one(use_cases.revoke_record, tally),
+        withdraw_proposal=_one(use_cases.withdraw_proposal, tally),
     )
 
 
@@ -81,6 +82,7 @@ def _count_replay(tally: Tally, caller: Caller, answer: object) -> None:
             CommitAnswer(replayed=True)
             | IssuedCapability(replayed=True)
             | RevokedCapability(replayed=True)
+            | WithdrawnProposal(replayed=True)
             | RevocationAnswer(revoked=RevokedRecord(replayed=True))
         ):
             tally.count(caller, REPLAYED)

@@ -32,6 +32,7 @@ from authority.usecases.ports import (
     RecordedApproval,
     RecordedValidation,
     RevokedCapability,
+    WithdrawnProposal,
 )
 from authority.usecases.read_audit import AuditWatch
 from authority.usecases.read_key_set import PublishedKeySet
@@ -43,6 +44,7 @@ from authority.usecases.revoke_record import RecordRevocation, RevocationAnswer
 from authority.usecases.validate_proposal import ValidationRequest
 from authority.usecases.verify_capability import CapabilityVerdict
 from authority.usecases.watch_revocations import RevocationWatch
+from authority.usecases.withdraw_proposal import ProposalWithdrawal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,7 @@ class UseCases:
     ]
     validate_proposal: Callable[[Caller, ValidationRequest], Awaitable[RecordedValidation | Refusal]]
     decide_proposal: Callable[[Caller, ApprovalRequest], Awaitable[RecordedApproval | Refusal]]
+    withdraw_proposal: Callable[[Caller, ProposalWithdrawal], Awaitable[WithdrawnProposal | Refusal]]
 
     evaluate_policy: Callable[[Caller, PolicyRequest], Awaitable[SignedDecision | Refusal]]
     get_policy_version: Callable[[Caller, bytes], Awaitable[PolicyVersion | Refusal]]

@@ -11,6 +11,7 @@ from authority.domain.proposal import (
     ProposalState,
     StoredProposal,
     Visibility,
+    expiry_of,
     stamp_provenance,
 )
 from authority.domain.reasons import Reason
@@ -48,6 +49,8 @@ class ProposalRequest:
     """Of the visible record of the memory namespace that it corrects. A next revision corrects what the first did."""
     visibility_scope: str = ""
     """Id of the channel or team; empty for private and workspace."""
+    expire_time: Instant | None = None
+    """When the revision is to expire; 30 days from now when it is not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class CreateProposal:
         """The kept revision; a retry is answered with what the first attempt kept.
 
         Refusals: MALFORMED, NOT_ALLOWED (also for a channel or team of others), NOT_FOUND (memory namespace, or a
-        proposal that is not the caller's), IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
+        proposal that is not the caller's), NOT_VALIDATED for a proposal that was withdrawn, IDEMPOTENCY_CONFLICT,
+        ALREADY_COMMITTED, CONTENTION.
         """
         return await self.judge(caller, request.content, request.media_type) or await self.keep(caller, request)
 
@@ -102,7 +106,12 @@ class CreateProposal:
     async def _keep(
         self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace
     ) -> StoredProposal | Refusal:
-        first = self._revision(caller, request, namespace)
+        now = self.clock.now()
+        expire_time = expiry_of(now, request.expire_time, request.valid_until_time, request.record_expire_time)
+        if isinstance(expire_time, Refusal):
+            # A retry of what was kept in time is answered with it, however late it comes.
+            return await self.proposals.made_by(request.mark) or expire_time
+        first = replace(self._revision(caller, request, namespace), create_time=now, expire_time=expire_time)
         for _ in range(_TRIES):
             revision = await self._follow(caller, request, first) if request.proposal_id else first
             if isinstance(revision, Refusal):

@@ -16,6 +16,7 @@ from authority.domain.decision import (
 )
 from authority.domain.identity import Caller, Principal, Right, require
 from authority.domain.proposal import ProposalState
+from authority.domain.proposal_states import COMMITTABLE, proposal_state_at, refusal_of
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef, after
 from authority.domain.refusal import Refusal
@@ -23,8 +24,6 @@ from authority.domain.validation import SignedValidation
 from authority.domain.verify import Here
 from authority.usecases.admit import Admit
 from authority.usecases.ports import Clock, Decisions, Identifiers, PolicyEngine, RequestMark, Signer
-
-_DECIDABLE = (ProposalState.VALIDATED, ProposalState.APPROVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class EvaluatePolicy:
     here: Here
 
     async def __call__(self, caller: Caller, request: PolicyRequest) -> SignedDecision | Refusal:
-        """Refusals: NOT_ALLOWED, NOT_FOUND, NOT_VALIDATED, IDEMPOTENCY_CONFLICT."""
+        """Refusals: NOT_ALLOWED, NOT_FOUND, EXPIRED, NOT_VALIDATED, IDEMPOTENCY_CONFLICT."""
         if refusal := await self.admit(caller) or require(caller, Right.ISSUE):
             return refusal
         return await self.decisions.decide(
@@ -60,8 +59,10 @@ class EvaluatePolicy:
     def _decide(self, facts: DecisionFacts, sequence: int) -> SignedDecision | Refusal:
         if facts.holder is None:
             return Refusal(Reason.NOT_FOUND, {"field": "holder"})
-        validation = facts.validation
-        if validation is None or not facts.is_newest_revision or facts.proposal.state not in _DECIDABLE:
+        validation, state = facts.validation, proposal_state_at(facts.proposal, self.clock.now())
+        if state is ProposalState.EXPIRED:
+            return refusal_of(state)
+        if validation is None or not facts.is_newest_revision or state not in COMMITTABLE:
             return Refusal(Reason.NOT_VALIDATED)
         answer, approval = self._ask(facts, facts.holder, validation)
         return self.signer.sign_decision(self._receipt(facts, validation, facts.holder, answer, approval, sequence))

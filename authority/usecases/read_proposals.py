@@ -1,18 +1,19 @@
 """Reads proposals: every one for deciders, for readers those whose record they would see, and the caller's own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from authority.domain.identity import Caller, Right
 from authority.domain.membership import SCOPED, Scope
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal, Visibility
+from authority.domain.proposal_states import proposal_state_at
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.usecases.admit import Admit
 from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.paging import Page, PageRequest, Pages
-from authority.usecases.ports import Memberships, Proposals, Sees
+from authority.usecases.ports import Clock, Memberships, Proposals, Sees
 from authority.usecases.weights import weight_of_proposal
 
 
@@ -31,6 +32,7 @@ class GetProposal:
     admit: Admit
     proposals: Proposals
     memberships: Memberships
+    clock: Clock
 
     async def __call__(self, caller: Caller, proposal_id: str, revision: int) -> FoundProposal | Refusal:
         """The revision, the newest for 0."""
@@ -40,7 +42,7 @@ class GetProposal:
         if found is None or not await self._is_for(caller, found.revision):
             return Refusal(Reason.NOT_FOUND)
         receipt = await self.proposals.newest_validation(caller.tenant, proposal_id, found.revision.revision)
-        return FoundProposal(found, receipt)
+        return FoundProposal(replace(found, state=proposal_state_at(found, self.clock.now())), receipt)
 
     async def _is_for(self, caller: Caller, revision: ProposalRevision) -> bool:
         if caller.principal.may(Right.DECIDE) or revision.proposer == caller.ref:
@@ -61,6 +63,7 @@ class ListProposals:
     proposals: Proposals
     known: KnownNamespaces
     pages: Pages
+    clock: Clock
 
     async def __call__(
         self, caller: Caller, memory_namespace: str, state: ProposalState | None, page: PageRequest
@@ -68,10 +71,10 @@ class ListProposals:
         """Without `state` those in every state. NOT_FOUND for an unknown memory namespace."""
         if refusal := await self.admit(caller):
             return refusal
-        sees = _sees(caller)
+        sees, now = _sees(caller), self.clock.now()
 
         async def fetch(after: str, size: int) -> Sequence[StoredProposal]:
-            return await self.proposals.page(
+            found = await self.proposals.page(
                 caller.tenant,
                 memory_namespace=memory_namespace,
                 state=state,
@@ -79,7 +82,9 @@ class ListProposals:
                 sees=sees,
                 after=after,
                 size=size,
+                now=now,
             )
+            return [replace(proposal, state=proposal_state_at(proposal, now)) for proposal in found]
 
         query = ("proposals", memory_namespace, state.value if state else "")
         found = await self.pages.turn(

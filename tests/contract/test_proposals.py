@@ -162,14 +162,8 @@ async def test_the_newest_validation_is_the_last_one_kept(world: World, proposal
 
 async def page_ids(world: World, **asked: object) -> list[str]:
     """The ids of a page with these filters, and no others."""
-    filters = (
-        {"memory_namespace": NAMESPACE, "state": None, "after": "", "size": 50}
-        | {
-            "reader": world.user.ref,
-            "sees": Sees.EVERY,
-        }
-        | asked
-    )
+    everything = {"memory_namespace": NAMESPACE, "state": None, "after": "", "size": 50}
+    filters = {**everything, "reader": world.user.ref, "sees": Sees.EVERY, "now": world.now(), **asked}
     page = await world.authority.store.proposals.page(world.tenant, **filters)  # type: ignore[arg-type]
     return [proposal.revision.proposal_id for proposal in page]
 
@@ -182,7 +176,14 @@ async def test_a_page_has_current_revisions_in_the_order_of_their_ids(world: Wor
 
     # then the page has the newest of each, without its content
     page = await proposals.page(
-        world.tenant, memory_namespace=NAMESPACE, state=None, reader=world.user.ref, sees=Sees.EVERY, after="", size=50
+        world.tenant,
+        memory_namespace=NAMESPACE,
+        state=None,
+        reader=world.user.ref,
+        sees=Sees.EVERY,
+        after="",
+        size=50,
+        now=world.now(),
     )
     assert list(page) == [replace(proposal, content=b"") for proposal in (made[0], newer, made[2])]
 

@@ -47,6 +47,7 @@ from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.watch_revocations import OpenRevocationWatch
+from authority.usecases.withdraw_proposal import WithdrawProposal
 from capability_authority.offline import KeySet
 from tests.world.clock import NumberedIds, SetClock
 from tests.world.key_folder import PassingKeyFolder
@@ -71,6 +72,7 @@ class UseCases:
     evaluate_policy: EvaluatePolicy
     get_policy_version: GetPolicyVersion
     decide_proposal: DecideProposal
+    withdraw_proposal: WithdrawProposal
     issue: Issue
     issue_batch: IssueBatch
     verify_capability: VerifyCapability
@@ -148,14 +150,15 @@ class Authority:
             evaluate_policy=EvaluatePolicy(admit, signer, store.decisions, _ENGINE, clock, ids, HERE),
             get_policy_version=GetPolicyVersion(admit, store.policy_versions),
             decide_proposal=DecideProposal(admit, store.proposals, store.approvals, clock, ids),
+            withdraw_proposal=WithdrawProposal(admit, store.proposals, store.withdrawals, clock),
             issue=issue,
             issue_batch=IssueBatch(issue),
             verify_capability=VerifyCapability(admit, reader, store.capabilities, clock, HERE),
             commit=commit,
             commit_batch=CommitBatch(commit),
             open_commit_stream=OpenCommitStream(store.registry, commit),
-            get_proposal=GetProposal(admit, store.proposals, store.memberships),
-            list_proposals=ListProposals(admit, store.proposals, known, pages),
+            get_proposal=GetProposal(admit, store.proposals, store.memberships, clock),
+            list_proposals=ListProposals(admit, store.proposals, known, pages, clock),
             revoke_capability=RevokeCapability(admit, store.capabilities, store.revocations, clock),
             get_receipt=GetReceipt(admit, reader, signer, store.receipts, clock),
             list_receipts=ListReceipts(admit, store.receipts, known, pages),

@@ -20,6 +20,7 @@ from authority.inprocess.memberships import InProcessMemberships
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.policy_versions import InProcessPolicyVersions
 from authority.inprocess.principal_links import InProcessPrincipalLinks
+from authority.inprocess.proposal_withdrawals import InProcessProposalWithdrawals
 from authority.inprocess.proposals import InProcessProposals
 from authority.inprocess.recall import InProcessRecall
 from authority.inprocess.receipts import InProcessReceipts
@@ -46,6 +47,7 @@ from authority.postgres.memberships import PostgresMembershipAdministration, Pos
 from authority.postgres.outbox import PostgresOutbox
 from authority.postgres.policy_versions import PostgresPolicyVersions
 from authority.postgres.principal_links import PostgresPrincipalLinks
+from authority.postgres.proposal_withdrawals import PostgresProposalWithdrawals
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
@@ -75,6 +77,7 @@ from authority.usecases.ports import (
     Outbox,
     PolicyVersions,
     Proposals,
+    ProposalWithdrawals,
     Recall,
     Receipts,
     RecordRevocations,
@@ -124,6 +127,7 @@ class Store:
     proposals: Proposals
     validations: Validations
     approvals: Approvals
+    withdrawals: ProposalWithdrawals
     decisions: Decisions
     policy_versions: PolicyVersions
     capabilities: Capabilities
@@ -203,6 +207,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         proposals=InProcessProposals(tables),
         validations=InProcessValidations(tables),
         approvals=InProcessApprovals(tables),
+        withdrawals=InProcessProposalWithdrawals(tables),
         decisions=InProcessDecisions(tables),
         policy_versions=InProcessPolicyVersions(tables),
         capabilities=InProcessCapabilities(tables, clock),
@@ -240,6 +245,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         proposals=PostgresProposals(proposing),
         validations=PostgresValidations(proposing, statements),
         approvals=PostgresApprovals(proposing),
+        withdrawals=PostgresProposalWithdrawals(proposing),
         decisions=PostgresDecisions(issuing, statements, clock),
         policy_versions=PostgresPolicyVersions(reading),
         capabilities=PostgresCapabilities(issuing, statements, clock, IssuingSettings(clock_bound_ms=ANY_CLOCK_MS)),

@@ -119,6 +119,7 @@ class Said(TypedDict, total=False):
     valid_from_time: Instant
     valid_until_time: Instant
     record_expire_time: Instant
+    expire_time: Instant
     correlation_id: str
     costs: tuple[Cost, ...]
 
@@ -300,6 +301,7 @@ class World:
             correlation_id=said.get("correlation_id", ""),
             costs=said.get("costs", ()),
             visibility_scope=said.get("visibility_scope", ""),
+            expire_time=said.get("expire_time"),
         )
         return await self.authority.do.create_proposal(by.calls(), request)
 

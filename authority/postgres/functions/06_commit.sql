@@ -143,6 +143,8 @@ begin
         when d.outcome = 'deny' then 'POLICY_DENIED'
         when c.not_before_time - interval '30 s' > judged_at then 'NOT_YET_VALID'
         when least(c.expire_time, v.expire_time, d.expire_time) <= judged_at then 'EXPIRED'
+        when q.expire_time <= judged_at and h.state not in ('committed', 'withdrawn')
+          and h.current_revision = a.revision then 'EXPIRED'
         when c.state = 'expired' then 'EXPIRED'
         when c.state = 'revoked' or holder.state = 'revoked' then 'REVOKED'
         when exists (
@@ -181,7 +183,8 @@ begin
       select o.proposal_id, o.current_revision, o.state, o.receipt_id, o.supersedes_record_id from proposal_head o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id limit 1) h on true
     left join lateral (
-      select o.proposal_id, o.memory_namespace, o.digest, o.content_digest, o.supersedes_record_id from proposal o
+      select o.proposal_id, o.memory_namespace, o.digest, o.content_digest, o.supersedes_record_id, o.expire_time
+      from proposal o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q on true
     left join lateral (
       select o.capability_id, o.digest, o.key_id, o.state, o.not_before_time, o.expire_time from capability o

@@ -28,7 +28,7 @@ from authority.memory_namespace where tenant = $1 and name = $2
 
 -- name: lock_proposal_head
 -- The head, locked against other revisions, decisions and commits.
-select current_revision, state, receipt_id from authority.proposal_head
+select current_revision, state, receipt_id, withdraw_time from authority.proposal_head
 where tenant = $1 and proposal_id = $2 for update
 
 -- name: insert_proposal_head
@@ -45,23 +45,26 @@ update authority.proposal_head set current_revision = $3, state = 'proposed' whe
 -- name: set_proposal_state
 update authority.proposal_head set state = $3 where tenant = $1 and proposal_id = $2
 
+-- name: withdraw_proposal
+update authority.proposal_head set state = 'withdrawn', withdraw_time = $3 where tenant = $1 and proposal_id = $2
+
 -- name: insert_proposal
 -- What recall looks for is made here, once: what the content says ($26), and the field names ($27) with less weight.
 insert into authority.proposal (
   tenant, proposal_id, revision, digest, memory_namespace, memory_type, content, content_digest, media_type, proposer,
   proposer_kind, actor_chain, provenance, source_refs, subject_refs, evidence_digests, validator_profile, visibility,
   valid_from_time, valid_until_time, record_expire_time, correlation_id, costs, supersedes_record_id, create_time,
-  search, visibility_scope)
+  search, visibility_scope, expire_time)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-  $25, setweight(to_tsvector('simple', $26), 'A') || setweight(to_tsvector('simple', $27), 'D'), $28)
+  $25, setweight(to_tsvector('simple', $26), 'A') || setweight(to_tsvector('simple', $27), 'D'), $28, $29)
 
 -- name: proposal_by_revision
 -- A revision, the current one for 0; older ones than the current are superseded.
 select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memory_type, q.content, q.content_digest,
   q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs, q.subject_refs,
-  q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time, q.valid_until_time, q.record_expire_time,
-  q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, h.current_revision,
-  case when q.revision = h.current_revision then h.state else 'superseded' end as state
+  q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time, q.valid_until_time,
+  q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, q.expire_time,
+  h.current_revision, case when q.revision = h.current_revision then h.state else 'superseded' end as state
 from authority.proposal_head h
 join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_id
   and q.revision = case when $3 = 0 then h.current_revision else $3 end
@@ -72,13 +75,15 @@ where h.tenant = $1 and h.proposal_id = $2
 -- every one, what is shown to it and its own, or its own alone. A null state is every one.
 select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memory_type, ''::bytea as content,
   q.content_digest, q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs,
-  q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time, q.valid_until_time,
-  q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, h.current_revision, h.state
+  q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time,
+  q.valid_until_time, q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time,
+  q.expire_time, h.current_revision, h.state
 from authority.proposal_head h
 join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_id and q.revision = h.current_revision
 where h.tenant = $1
   and q.memory_namespace = $2
-  and ($3::text is null or h.state = $3)
+  and ($3::text is null or $3 = case
+    when q.expire_time <= $8 and h.state not in ('committed', 'withdrawn') then 'expired' else h.state end)
   and ($4 = 'every' or q.proposer = $5 or ($4 = 'shown' and (q.visibility = 'workspace'
     or (q.visibility, q.visibility_scope) in (select m.scope_kind, m.scope_id from authority.live_memberships($1, $5) m))))
   and h.proposal_id > $6
@@ -96,8 +101,9 @@ where (r.memory_namespace, r.content_digest) between ($2, $3) and ($2, $3) and r
 order by r.memory_namespace, r.content_digest, r.record_id
 limit 1
 
--- name: correlation_of_revision
-select correlation_id from authority.proposal where tenant = $1 and proposal_id = $2 and revision = $3
+-- name: times_of_revision
+-- What a revision keeps for what becomes of it: whom it belongs together with, and when it expires.
+select correlation_id, expire_time from authority.proposal where tenant = $1 and proposal_id = $2 and revision = $3
 
 -- name: insert_validation
 insert into authority.validation_receipt (

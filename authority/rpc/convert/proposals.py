@@ -23,15 +23,18 @@ from authority.rpc.refused import Refused
 from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.paging import Page
-from authority.usecases.ports import RecordedApproval, RecordedValidation
+from authority.usecases.ports import RecordedApproval, RecordedValidation, WithdrawnProposal
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.validate_proposal import ValidationRequest
+from authority.usecases.withdraw_proposal import ProposalWithdrawal
 from capability_authority.v1 import proposal_service_pb2 as pb
 from capability_authority.v1 import types_pb2
 
 
 def proposal_request(caller: Caller, request: pb.CreateProposalRequest) -> ProposalRequest:
     """What is proposed."""
+    if request.HasField("grant") or request.grant_ancestors:
+        raise Refused(malformed("grant", "not served yet"))
     valid_from_time = optional_instant(request, "valid_from_time")
     valid_until_time = optional_instant(request, "valid_until_time")
     require_order(valid_from_time, valid_until_time, "valid_until_time")
@@ -52,6 +55,7 @@ def proposal_request(caller: Caller, request: pb.CreateProposalRequest) -> Propo
         record_expire_time=optional_instant(request, "record_expire_time"),
         correlation_id=values.optional_identifier(request.correlation_id, "correlation_id"),
         costs=costs(request.costs, "costs"),
+        expire_time=optional_instant(request, "expire_time"),
         mark=request_mark(caller, request),
     )
 
@@ -85,6 +89,8 @@ def proposal_message(stored: StoredProposal) -> pb.Proposal:
         proposal_digest=digest_text(stored.digest),
         create_time=timestamp_message(revision.create_time),
         supersedes_record_id=revision.supersedes_record_id,
+        expire_time=optional_timestamp(revision.expire_time),
+        actor_chain=[values.principal_message(actor) for actor in revision.actor_chain],
     )
 
 
@@ -152,6 +158,20 @@ def approval_response(recorded: RecordedApproval) -> pb.DecideProposalResponse:
     """The decision's reference and what it left."""
     return pb.DecideProposalResponse(
         approval_reference=recorded.reference, state=PROPOSAL_STATES.number(recorded.state)
+    )
+
+
+def withdrawal(caller: Caller, request: pb.WithdrawProposalRequest) -> ProposalWithdrawal:
+    """Which proposal to withdraw."""
+    return ProposalWithdrawal(
+        proposal_id=values.uuid(request.proposal_id, "proposal_id"), mark=request_mark(caller, request)
+    )
+
+
+def withdrawal_response(withdrawn: WithdrawnProposal) -> pb.WithdrawProposalResponse:
+    """When it was withdrawn first."""
+    return pb.WithdrawProposalResponse(
+        withdraw_time=timestamp_message(withdrawn.withdraw_time), replayed=withdrawn.replayed
     )
 
 

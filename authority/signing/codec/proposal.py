@@ -37,6 +37,7 @@ def encode_proposal(revision: ProposalRevision) -> statements_pb2.ProposalRevisi
         supersedes_record_id=revision.supersedes_record_id,
         create_time=timestamp(revision.create_time),
         visibility_scope=revision.visibility_scope,
+        expire_time=_optional(revision.expire_time),
     )
 
 

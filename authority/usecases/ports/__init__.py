@@ -28,10 +28,12 @@ from authority.usecases.ports.proposals import (
     Approvals,
     MemoryNamespaces,
     Proposals,
+    ProposalWithdrawals,
     RecordedApproval,
     RecordedValidation,
     Sees,
     Validations,
+    WithdrawnProposal,
 )
 from authority.usecases.ports.requests import RequestMark
 from authority.usecases.ports.statements import KeySet, OpenedInvocation, Signer, Statements
@@ -74,6 +76,7 @@ __all__ = [
     "PageTokens",
     "PolicyEngine",
     "PolicyVersions",
+    "ProposalWithdrawals",
     "Proposals",
     "Recall",
     "Receipts",
@@ -99,4 +102,5 @@ __all__ = [
     "StreamNonces",
     "Taken",
     "Validations",
+    "WithdrawnProposal",
 ]

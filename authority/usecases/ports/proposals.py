@@ -8,7 +8,7 @@ from typing import Protocol
 from authority.domain.decision import Approval
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.record import MemoryNamespace
-from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.domain.validation import SignedValidation
@@ -44,7 +44,8 @@ class Proposals(MemoryNamespaces, Protocol):
     async def create(self, mark: RequestMark, proposal: StoredProposal) -> StoredProposal | Refusal:
         """Keeps the revision when it follows the head's current one.
 
-        Refusals: IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION when the head moved meanwhile.
+        Refusals: IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, NOT_VALIDATED once it was withdrawn, CONTENTION when the head
+        moved meanwhile.
         """
         ...
 
@@ -66,8 +67,12 @@ class Proposals(MemoryNamespaces, Protocol):
         sees: Sees,
         after: str,
         size: int,
+        now: Instant,
     ) -> Sequence[StoredProposal]:
-        """Newest revisions in the order of their ids after `after`, content left out, that the reader sees."""
+        """Newest revisions in the order of their ids after `after`, content left out, that the reader sees.
+
+        `state` is that of `now`: what has expired is in no other one than EXPIRED.
+        """
         ...
 
 
@@ -104,7 +109,8 @@ class Validations(Protocol):
     ) -> RecordedValidation | Refusal:
         """Keeps the receipt and moves the revision on.
 
-        Refusals: IDEMPOTENCY_CONFLICT, NOT_VALIDATED when a newer revision superseded it, ALREADY_COMMITTED.
+        Refusals: IDEMPOTENCY_CONFLICT, EXPIRED, NOT_VALIDATED when a newer revision superseded it, it was withdrawn
+        or a person turned it down, ALREADY_COMMITTED.
         """
         ...
 
@@ -127,6 +133,26 @@ class Approvals(Protocol):
 
         A decision against is a withdrawal: it excludes commits and is seen by every one that follows. A `refusal`
         of the caller's own answers when the request was not answered before.
-        Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, NOT_VALIDATED, ALREADY_COMMITTED.
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, EXPIRED, NOT_VALIDATED, ALREADY_COMMITTED.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawnProposal:
+    """When a proposal was withdrawn first."""
+
+    withdraw_time: Instant
+    replayed: bool
+    """Whether that was before this request."""
+
+
+class ProposalWithdrawals(Protocol):
+    """Withdraws proposals for ever."""
+
+    async def withdraw(self, mark: RequestMark, proposal_id: str, now: Instant) -> WithdrawnProposal | Refusal:
+        """Once it has answered, no commit that ignored it can still land, and no revision follows.
+
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, ALREADY_COMMITTED.
         """
         ...

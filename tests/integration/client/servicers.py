@@ -122,6 +122,17 @@ class ProposalServicer(ProposalServiceServicer):
         proposal.state = proposal_pb.PROPOSAL_STATE_APPROVED if approved else proposal_pb.PROPOSAL_STATE_REJECTED
         return proposal_pb.DecideProposalResponse(approval_reference=self._state.new_id(), state=proposal.state)
 
+    async def WithdrawProposal(
+        self, request: proposal_pb.WithdrawProposalRequest, context: Context
+    ) -> proposal_pb.WithdrawProposalResponse:
+        """Marks it, once."""
+        if request.proposal_id not in self._state.proposals:
+            raise Refusal(grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
+        proposal = self._state.proposals[request.proposal_id]
+        replayed = proposal.state == proposal_pb.PROPOSAL_STATE_WITHDRAWN
+        proposal.state = proposal_pb.PROPOSAL_STATE_WITHDRAWN
+        return proposal_pb.WithdrawProposalResponse(withdraw_time=timestamp(NOW_MS), replayed=replayed)
+
 
 class PolicyServicer(PolicyServiceServicer):
     """Decides as the test says."""

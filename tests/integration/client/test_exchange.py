@@ -8,6 +8,7 @@ from capability_authority import CapabilityAuthority, Credentials
 from capability_authority.client import (
     ExportRejected,
     NotFound,
+    ProposalWithdrawal,
     RecordRevocation,
     Reference,
     Revision,
@@ -105,6 +106,16 @@ async def test_a_capability_is_revoked_by_itself_its_statement_or_its_id(client:
     at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
     assert first == Revocation(at, replayed=False)
     assert others == [Revocation(at, replayed=True)] * 2
+
+
+async def test_a_proposal_is_withdrawn_by_itself_or_its_id(client: CapabilityAuthority) -> None:
+    proposal = await client.propose(memory_namespace="notes", memory_type="durable_fact", content="Tea is out.")
+
+    answers = [await client.withdraw(proposal), await client.withdraw(proposal.proposal_id)]
+
+    at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+    assert answers == [ProposalWithdrawal(at, replayed=False), ProposalWithdrawal(at, replayed=True)]
+    assert (await client.get_proposal(proposal.proposal_id)).state == "withdrawn"
 
 
 async def test_a_record_is_revoked_by_itself_its_commit_or_its_id(client: CapabilityAuthority) -> None:

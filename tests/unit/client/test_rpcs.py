@@ -15,6 +15,7 @@ def test_every_rpc_is_known_once_with_its_messages() -> None:
         "CreateProposal",
         "ValidateProposal",
         "DecideProposal",
+        "WithdrawProposal",
         "EvaluatePolicy",
         "IssueCapability",
         "BatchIssueCapabilities",

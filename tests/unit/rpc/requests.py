@@ -254,6 +254,7 @@ RPCS: dict[str, Rpc] = {
             record_expire_time=Timestamp(seconds=3_000, nanos=5_000_000),
             correlation_id="trace-1",
             costs=[types_pb2.Cost(stage="extraction", model="m 1", input_tokens=1, output_tokens=2, usd_micros=3)],
+            expire_time=Timestamp(seconds=1_500),
         ),
         _with_caller(proposals.proposal_request),
     ),
@@ -273,6 +274,10 @@ RPCS: dict[str, Rpc] = {
             expire_time=Timestamp(seconds=4_000),
         ),
         _with_caller(proposals.approval_request),
+    ),
+    "WithdrawProposal": Rpc(
+        proposal_service_pb2.WithdrawProposalRequest(request_id="r1", proposal_id=UUID),
+        _with_caller(proposals.withdrawal),
     ),
     "EvaluatePolicy": Rpc(
         policy_service_pb2.EvaluatePolicyRequest(

@@ -45,6 +45,7 @@ REVISION = ProposalRevision(
     supersedes_record_id="r-9",
     create_time=Instant(4_003),
     visibility_scope="crew",
+    expire_time=Instant(5_004),
 )
 
 PROPOSAL = StoredProposal(REVISION, b"content", b"\x04" * 32, ProposalState.APPROVED)

@@ -88,6 +88,8 @@ def test_every_field_of_a_proposal_is_sent() -> None:
         "proposal_digest": "sha256:" + "04" * 32,
         "create_time": "1970-01-01T00:00:04.003Z",
         "supersedes_record_id": "r-9",
+        "expire_time": "1970-01-01T00:00:05.004Z",
+        "actor_chain": [{"namespace": "acme", "id": "agent-7"}],
     }
 
 

@@ -191,4 +191,5 @@ PROPOSAL = ProposalRevision(
     costs=(Cost("extraction", "model-1", 10, 20, 30),),
     supersedes_record_id=made_id(8),
     create_time=NOW,
+    expire_time=after(NOW, 500),
 )

@@ -20,6 +20,7 @@ __all__ = [
     "PolicyBundle",
     "PolicyDecision",
     "Proposal",
+    "ProposalWithdrawal",
     "Receipt",
     "RecordRevocation",
     "Review",
@@ -242,6 +243,16 @@ class Revocation:
     """When it was revoked first, in UTC."""
     replayed: bool
     """Whether it was revoked before this call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalWithdrawal:
+    """A proposal that was withdrawn for ever."""
+
+    withdraw_time: datetime
+    """When it was withdrawn first, in UTC."""
+    replayed: bool
+    """Whether it was withdrawn before this call."""
 
 
 @dataclass(frozen=True, slots=True)

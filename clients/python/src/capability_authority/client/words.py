@@ -22,7 +22,16 @@ MemoryType: TypeAlias = Literal["durable_fact", "preference", "procedure", "snap
 Provenance: TypeAlias = Literal["system_observation", "tool_result", "user_claim", "agent_output", "unknown"]
 Visibility: TypeAlias = Literal["private", "channel", "team", "workspace"]
 ProposalState: TypeAlias = Literal[
-    "proposed", "validating", "validated", "rejected", "changes_requested", "approved", "superseded", "committed"
+    "proposed",
+    "validating",
+    "validated",
+    "rejected",
+    "changes_requested",
+    "approved",
+    "superseded",
+    "committed",
+    "withdrawn",
+    "expired",
 ]
 ReviewVerdict: TypeAlias = Literal["approve", "reject", "request_changes", "revoke"]
 

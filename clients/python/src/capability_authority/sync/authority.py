@@ -93,6 +93,7 @@ class CapabilityAuthority(Delegate):
     list_proposals = iterating(Async.list_proposals)
     validate = waiting(Async.validate)
     decide = waiting(Async.decide)
+    withdraw = waiting(Async.withdraw)
 
     evaluate_policy = waiting(Async.evaluate_policy)
     get_policy = waiting(Async.get_policy)

@@ -38,6 +38,9 @@ class _ProposalStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Proposa
     PROPOSAL_STATE_APPROVED: _ProposalState.ValueType  # 6
     PROPOSAL_STATE_SUPERSEDED: _ProposalState.ValueType  # 7
     PROPOSAL_STATE_COMMITTED: _ProposalState.ValueType  # 8
+    PROPOSAL_STATE_WITHDRAWN: _ProposalState.ValueType  # 9
+    PROPOSAL_STATE_EXPIRED: _ProposalState.ValueType  # 10
+    """Its lifetime is over, or what it says would be. A next revision has a lifetime of its own."""
 
 class ProposalState(_ProposalState, metaclass=_ProposalStateEnumTypeWrapper): ...
 
@@ -51,6 +54,9 @@ PROPOSAL_STATE_CHANGES_REQUESTED: ProposalState.ValueType  # 5
 PROPOSAL_STATE_APPROVED: ProposalState.ValueType  # 6
 PROPOSAL_STATE_SUPERSEDED: ProposalState.ValueType  # 7
 PROPOSAL_STATE_COMMITTED: ProposalState.ValueType  # 8
+PROPOSAL_STATE_WITHDRAWN: ProposalState.ValueType  # 9
+PROPOSAL_STATE_EXPIRED: ProposalState.ValueType  # 10
+"""Its lifetime is over, or what it says would be. A next revision has a lifetime of its own."""
 Global___ProposalState: _TypeAlias = ProposalState  # noqa: Y015
 
 @_typing.final
@@ -82,6 +88,8 @@ class Proposal(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     SUPERSEDES_RECORD_ID_FIELD_NUMBER: _builtins.int
     VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    ACTOR_CHAIN_FIELD_NUMBER: _builtins.int
     proposal_id: _builtins.str
     revision: _builtins.int
     state: Global___ProposalState.ValueType
@@ -119,6 +127,14 @@ class Proposal(_message.Message):
     def costs(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.Cost]: ...
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """From then on it is EXPIRED unless it is committed; absent for one that was kept before proposals expired."""
+
+    @_builtins.property
+    def actor_chain(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.PrincipalRef]:
+        """Who else took part, from the first delegate to the last; provenance is stamped from all of them."""
+
     def __init__(
         self,
         *,
@@ -147,10 +163,12 @@ class Proposal(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         supersedes_record_id: _builtins.str = ...,
         visibility_scope: _builtins.str = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        actor_chain: _abc.Iterable[_types_pb2.PrincipalRef] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "proposer", b"proposer", "record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "proposer", b"proposer", "record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "state", b"state", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor_chain", b"actor_chain", "content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "state", b"state", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -177,6 +195,9 @@ class CreateProposalRequest(_message.Message):
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
     COSTS_FIELD_NUMBER: _builtins.int
     VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    GRANT_FIELD_NUMBER: _builtins.int
+    GRANT_ANCESTORS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     proposal_id: _builtins.str
     """Empty for a new proposal."""
@@ -197,7 +218,9 @@ class CreateProposalRequest(_message.Message):
     """
     @_builtins.property
     def source_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Where it was learned from, at most 64."""
+        """Where it was learned from, at most 64. "record:" and a record's id cites a record of this authority that the caller
+        may see: what it says is then trusted no more than that record.
+        """
 
     @_builtins.property
     def subject_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -217,6 +240,18 @@ class CreateProposalRequest(_message.Message):
     def costs(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.Cost]:
         """At most 32."""
 
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp:
+        """When the revision is to expire, at most 30 days away; 30 days from now when absent. It never outlives
+        `valid_until_time` and `record_expire_time`.
+        """
+
+    @_builtins.property
+    def grant(self) -> _statements_pb2.SignedStatement:
+        """In place of the caller's own right: a grant that it holds, and its ancestors, root first. Not served yet."""
+
+    @_builtins.property
+    def grant_ancestors(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]: ...
     def __init__(
         self,
         *,
@@ -237,10 +272,13 @@ class CreateProposalRequest(_message.Message):
         correlation_id: _builtins.str = ...,
         costs: _abc.Iterable[_types_pb2.Cost] | None = ...,
         visibility_scope: _builtins.str = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        grant: _statements_pb2.SignedStatement | None = ...,
+        grant_ancestors: _abc.Iterable[_statements_pb2.SignedStatement] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time", "grant", b"grant", "record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "correlation_id", b"correlation_id", "costs", b"costs", "evidence_digests", b"evidence_digests", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "record_expire_time", b"record_expire_time", "request_id", b"request_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "correlation_id", b"correlation_id", "costs", b"costs", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "grant", b"grant", "grant_ancestors", b"grant_ancestors", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "record_expire_time", b"record_expire_time", "request_id", b"request_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -510,3 +548,52 @@ class DecideProposalResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DecideProposalResponse: _TypeAlias = DecideProposalResponse  # noqa: Y015
+
+@_typing.final
+class WithdrawProposalRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    PROPOSAL_ID_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """At most 128 bytes. Reused for another request: IDEMPOTENCY_CONFLICT."""
+    proposal_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        proposal_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["proposal_id", b"proposal_id", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WithdrawProposalRequest: _TypeAlias = WithdrawProposalRequest  # noqa: Y015
+
+@_typing.final
+class WithdrawProposalResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WITHDRAW_TIME_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    replayed: _builtins.bool
+    """True when it was withdrawn before this call."""
+    @_builtins.property
+    def withdraw_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was withdrawn first."""
+
+    def __init__(
+        self,
+        *,
+        withdraw_time: _timestamp_pb2.Timestamp | None = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["withdraw_time", b"withdraw_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["replayed", b"replayed", "withdraw_time", b"withdraw_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WithdrawProposalResponse: _TypeAlias = WithdrawProposalResponse  # noqa: Y015

@@ -60,6 +60,11 @@ class ProposalServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_proposal__service__pb2.DecideProposalRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_proposal__service__pb2.DecideProposalResponse.FromString,
                 _registered_method=True)
+        self.WithdrawProposal = channel.unary_unary(
+                '/capability_authority.v1.ProposalService/WithdrawProposal',
+                request_serializer=capability__authority_dot_v1_dot_proposal__service__pb2.WithdrawProposalRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_proposal__service__pb2.WithdrawProposalResponse.FromString,
+                _registered_method=True)
 
 
 class ProposalServiceServicer:
@@ -101,6 +106,13 @@ class ProposalServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WithdrawProposal(self, request, context):
+        """Caller: the proposer, or an admin. For ever: no revision of it is committed, and none follows.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_ProposalServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -128,6 +140,11 @@ def add_ProposalServiceServicer_to_server(servicer, server):
                     servicer.DecideProposal,
                     request_deserializer=capability__authority_dot_v1_dot_proposal__service__pb2.DecideProposalRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_proposal__service__pb2.DecideProposalResponse.SerializeToString,
+            ),
+            'WithdrawProposal': grpc.unary_unary_rpc_method_handler(
+                    servicer.WithdrawProposal,
+                    request_deserializer=capability__authority_dot_v1_dot_proposal__service__pb2.WithdrawProposalRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_proposal__service__pb2.WithdrawProposalResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -266,6 +283,33 @@ class ProposalService:
             '/capability_authority.v1.ProposalService/DecideProposal',
             capability__authority_dot_v1_dot_proposal__service__pb2.DecideProposalRequest.SerializeToString,
             capability__authority_dot_v1_dot_proposal__service__pb2.DecideProposalResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WithdrawProposal(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.ProposalService/WithdrawProposal',
+            capability__authority_dot_v1_dot_proposal__service__pb2.WithdrawProposalRequest.SerializeToString,
+            capability__authority_dot_v1_dot_proposal__service__pb2.WithdrawProposalResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -43,6 +43,8 @@ class ProposalServiceStub:
     """Caller: the proposer, or a principal with the right `issue`."""
     DecideProposal: _grpc.UnaryUnaryMultiCallable[_proposal_service_pb2.DecideProposalRequest, _proposal_service_pb2.DecideProposalResponse]
     """Caller: a user or admin with the right `decide`, never the proposer."""
+    WithdrawProposal: _grpc.UnaryUnaryMultiCallable[_proposal_service_pb2.WithdrawProposalRequest, _proposal_service_pb2.WithdrawProposalResponse]
+    """Caller: the proposer, or an admin. For ever: no revision of it is committed, and none follows."""
 
 @_typing.type_check_only
 class ProposalServiceAsyncStub(ProposalServiceStub):
@@ -59,6 +61,8 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     """Caller: the proposer, or a principal with the right `issue`."""
     DecideProposal: _aio.UnaryUnaryMultiCallable[_proposal_service_pb2.DecideProposalRequest, _proposal_service_pb2.DecideProposalResponse]  # type: ignore[assignment]
     """Caller: a user or admin with the right `decide`, never the proposer."""
+    WithdrawProposal: _aio.UnaryUnaryMultiCallable[_proposal_service_pb2.WithdrawProposalRequest, _proposal_service_pb2.WithdrawProposalResponse]  # type: ignore[assignment]
+    """Caller: the proposer, or an admin. For ever: no revision of it is committed, and none follows."""
 
 class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
     """Takes proposals of learned memory, has them validated and decided. Nothing here writes memory."""
@@ -102,5 +106,13 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_proposal_service_pb2.DecideProposalResponse, _abc.Awaitable[_proposal_service_pb2.DecideProposalResponse]]:
         """Caller: a user or admin with the right `decide`, never the proposer."""
+
+    @_abc_1.abstractmethod
+    def WithdrawProposal(
+        self,
+        request: _proposal_service_pb2.WithdrawProposalRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_proposal_service_pb2.WithdrawProposalResponse, _abc.Awaitable[_proposal_service_pb2.WithdrawProposalResponse]]:
+        """Caller: the proposer, or an admin. For ever: no revision of it is committed, and none follows."""
 
 def add_ProposalServiceServicer_to_server(servicer: ProposalServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,14 +1,14 @@
 """Verbs of ProposalService: propose, validate, decide."""
 
 from collections.abc import AsyncIterator, Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Unpack
 
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.content import Content, content_bytes
 from capability_authority.client.times import time_message
-from capability_authority.client.values import Finding, Proposal, Review, RevisionLike, Validation
+from capability_authority.client.values import Finding, Proposal, ProposalWithdrawal, Review, RevisionLike, Validation
 from capability_authority.client.words import (
     MemoryType,
     ProposalState,
@@ -44,6 +44,7 @@ class ProposalVerbs(Connection):
         valid_from_time: datetime | None = None,
         valid_until_time: datetime | None = None,
         record_expire_time: datetime | None = None,
+        expire_time: datetime | None = None,
         correlation_id: str = "",
         costs: Iterable[types_pb2.Cost] = (),
         proposal_id: str = "",
@@ -55,6 +56,9 @@ class ProposalVerbs(Connection):
         A dict or list is sent as canonical JSON, a str as plain text, bytes as they are with their `media_type`. Times
         are cut to milliseconds. A channel or team is named by `visibility_scope`. An empty `request_id` is made up: the
         same for all attempts of this call.
+
+        The revision expires at `expire_time`, at most 30 days from now and by then when None, and never lives longer
+        than what it says: its `valid_until_time` and `record_expire_time` end it as well.
 
         Raises `JsonError` or `ValueError` for content that cannot be sent, and `AuthorityError`: `NotAllowed` without
         the right `propose` or for a channel or team of others, `NotFound` for an unknown memory namespace,
@@ -79,6 +83,7 @@ class ProposalVerbs(Connection):
             record_expire_time=time_message(record_expire_time),
             correlation_id=correlation_id,
             costs=costs,
+            expire_time=time_message(expire_time),
         )
         return Proposal((await self._send(request, pb.CreateProposalResponse, **options)).proposal)
 
@@ -162,6 +167,20 @@ class ProposalVerbs(Connection):
         )
         response = await self._send(request, pb.DecideProposalResponse, **options)
         return Review(response.approval_reference, word_of(pb.ProposalState, response.state))
+
+    async def withdraw(
+        self, proposal: Proposal | str, *, request_id: str = "", **options: Unpack[CallOptions]
+    ) -> ProposalWithdrawal:
+        """Withdraw a proposal with all its revisions for ever, named by itself or by its id.
+
+        By its proposer or an admin. Once this returns nothing of it is committed, and no revision follows. Withdrawn
+        before, by whomever: the time of that. Raises `AuthorityError`: `AlreadyCommitted`, `NotFound` for what is not
+        there or not yours.
+        """
+        proposal_id = proposal if isinstance(proposal, str) else proposal.proposal_id
+        request = pb.WithdrawProposalRequest(request_id=request_id, proposal_id=proposal_id)
+        response = await self._send(request, pb.WithdrawProposalResponse, **options)
+        return ProposalWithdrawal(response.withdraw_time.ToDatetime(tzinfo=UTC), response.replayed)
 
 
 def _finding(finding: types_pb2.ValidationFinding) -> Finding:
