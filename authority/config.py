@@ -118,6 +118,12 @@ class Settings(OperatorSettings):
     """PEM file with the server's certificate chain."""
     tls_private_key: Path | None = None
     """PEM file with its private key, readable by the service alone."""
+    tls_client_ca: Path | None = None
+    """PEM file with the authorities whose client certificates are taken; every connection must then show one."""
+    tls_trust_domains: str | None = None
+    """SPIFFE trust domains whose ids in client certificates are taken, with commas between; none when not set."""
+    token_issuers: Path | None = None
+    """TOML file that names the issuers whose bearer tokens are taken, and their keys; none are when not set."""
     reflection: bool = False
     """Whether clients may ask for the contract over gRPC reflection."""
 
@@ -180,6 +186,13 @@ class Settings(OperatorSettings):
 
     OpenTelemetry's own variables say what else there is to say, and OTEL_EXPORTER_OTLP_ENDPOINT does as well.
     """
+
+    @field_validator("tls_trust_domains")
+    @classmethod
+    def _are_trust_domains(cls, domains: str | None) -> str | None:
+        if domains is not None and not re.fullmatch(r"[a-z0-9._-]+(,[a-z0-9._-]+)*", domains):
+            raise ValueError("must be trust domains as in harbour.example, with commas and nothing else between")
+        return domains
 
     @field_validator("metrics_listen")
     @classmethod

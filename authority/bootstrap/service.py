@@ -5,15 +5,16 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-import grpc
 import structlog
 
 from authority.bootstrap.connections import pool_sizes
 from authority.bootstrap.hasteners import Hasteners, open_hasteners
+from authority.bootstrap.identities import open_authentication
 from authority.bootstrap.repeating import repeating
+from authority.bootstrap.server_tls import server_credentials
 from authority.bootstrap.sight import Gauges, seen
 from authority.bootstrap.system import SystemClock, TimeOrderedIds
-from authority.config import Settings, SettingsError
+from authority.config import Settings
 from authority.domain.statement import IssuerKey
 from authority.domain.verify import Here
 from authority.policy.engine import CedarPolicyEngine
@@ -170,9 +171,9 @@ async def open_service(
             databases,
             ring,
             reader,
+            await open_authentication(stack, settings, reader, PostgresRegistry(databases.read), clock),
             gatherers,
             hasteners,
-            clock,
             identifiers,
         )
         gauges = Gauges(databases.by_power(), pool_sizes(settings), hasteners.link, ring, clock)
@@ -196,7 +197,7 @@ async def open_service(
         )
         stack.push_async_callback(server.stop, 0)
         hasteners.link.watch(lambda health: server.set_dependency(REDIS, serving=health.available))
-        port = server.bind(settings.listen, _credentials(settings))
+        port = server.bind(settings.listen, server_credentials(settings))
         yield Service(server, port, settings.drain_s, metrics_url)
 
 
@@ -288,12 +289,13 @@ def _use_cases(
     databases: _Databases,
     ring: KeyRing,
     reader: StatementReader,
+    authenticate: Authenticate,
     gatherers: _Gatherers,
     hasteners: Hasteners,
-    clock: Clock,
     identifiers: Identifiers,
 ) -> UseCases:
     here = Here(settings.issuer, settings.audience)
+    registry, clock = authenticate.registry, authenticate.clock
     signer = KeyedSigner(ring, reader, settings.issuer)
     admit = Admit(hasteners.nonces)
     pages = Pages(SealedPageTokens.from_folder(settings.keys), clock)
@@ -305,7 +307,6 @@ def _use_cases(
     citations = PostgresCitations(databases.propose, databases.read)
     decisions = PostgresDecisions(databases.issue, reader, clock)
     approvals = PostgresApprovals(databases.propose)
-    registry = PostgresRegistry(databases.read)
     audit_log, cursors = PostgresAuditLog(databases.read), SealedCursors.from_folder(settings.keys)
     notices = Notices(audit_log.changed)
     known = KnownNamespaces(reading)
@@ -316,7 +317,7 @@ def _use_cases(
     create = CreateProposal(admit, reader, proposing, memberships, clock, identifiers)
     issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here)
     return UseCases(
-        authenticate=Authenticate(reader, registry, clock),
+        authenticate=authenticate,
         admit_stream=AdmitStream(PostgresStreamNonces(databases.issue)),
         issue=issue,
         issue_batch=IssueBatch(issue),
@@ -350,14 +351,3 @@ def _use_cases(
         list_audit_events=ListAuditEvents(admit, audit_log, pages),
         open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, notices, clock),
     )
-
-
-def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
-    if settings.tls_certificate is None or settings.tls_private_key is None:
-        return None
-    if settings.tls_private_key.stat().st_mode & 0o077:
-        raise SettingsError(
-            f"AUTHORITY_TLS_PRIVATE_KEY: others can read {settings.tls_private_key}; run chmod 600 on it"
-        )
-    pair = (settings.tls_private_key.read_bytes(), settings.tls_certificate.read_bytes())
-    return grpc.ssl_server_credentials([pair])

@@ -5,7 +5,7 @@ from enum import Enum
 from functools import cache
 
 from authority.domain.reasons import Reason
-from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 
 
@@ -85,11 +85,12 @@ def _possible(kind: PrincipalKind, right: Right) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredKey:
-    """An active proof key of an active principal, as the registry knows it."""
+    """An active proof key of an active principal, as the registry knows it; or what is shown instead of one."""
 
     principal: Principal
     key_id: str
     public_key: bytes
+    """Empty for what signs nothing: a certificate, or the subject of a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +111,15 @@ class Caller:
 
     principal: Principal
     key_id: str
-    proof: Proof
+    """The id of what it proved: of a key, a certificate's credential, or a token's."""
+    proof: Proof | None
+    """None for whoever signs no calls: its connection or its token says who it is."""
     one_use: bool
-    """True for reads: their proof is remembered and works once."""
+    """True for reads by Invocation: their proof is remembered and works once."""
+    has_bound_key: bool = True
+    """False for a token's bearer: what is bound to a holder's key is not for it (HOLDER_MISMATCH)."""
+    valid_until: Instant | None = None
+    """When its certificate or token expires; streams end there, too."""
 
     @property
     def tenant(self) -> TenantRef:
@@ -123,6 +130,12 @@ class Caller:
     def ref(self) -> PrincipalRef:
         """The caller inside its tenant."""
         return self.principal.ref
+
+
+def still_valid(caller: Caller, now: Instant) -> Refusal | None:
+    """CALLER_UNAUTHENTICATED once what the caller showed has expired."""
+    is_over = caller.valid_until is not None and now >= caller.valid_until
+    return Refusal(Reason.CALLER_UNAUTHENTICATED) if is_over else None
 
 
 def require_admin(caller: Caller) -> Refusal | None:

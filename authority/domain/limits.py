@@ -42,6 +42,8 @@ WATCH_EVENTS = 100
 CURSOR_BYTES = 32 * 1024
 """A cursor names every transaction that was under way when it was made."""
 PROOF_BYTES = 2048
+TOKEN_BYTES = 6 * 1024
+"""Of a bearer token; metadata has 8 KiB altogether."""
 STATEMENT_BYTES = 32 * 1024
 SELECTORS = 64
 """Names in one dimension of a grant."""

@@ -23,10 +23,11 @@ _LOOKUP_BYTES = 1_024
 
 @dataclass(frozen=True, slots=True)
 class KeyLookup:
-    """Whether this is an active key of this active principal."""
+    """Whether this is an active key, or other credential, of this active principal."""
 
     tenant: TenantRef
-    principal: PrincipalRef
+    principal: PrincipalRef | None
+    """None: of whom it is, is asked."""
     key_id: bytes
 
 
@@ -71,7 +72,7 @@ class _LookupCall:
             query("active_keys"),
             [str(lookup.tenant) for lookup in lookups],
             [lookup.key_id for lookup in lookups],
-            [str(lookup.principal) for lookup in lookups],
+            [str(lookup.principal) if lookup.principal else None for lookup in lookups],
         )
         return {lookups[row["ordinal"] - 1]: _registered(row, lookups[row["ordinal"] - 1]) for row in found}
 

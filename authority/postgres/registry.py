@@ -34,7 +34,14 @@ class PostgresRegistry:
 
         Asked together with others, and once: when the database fails, it is the caller's to ask again.
         """
-        found = await self._lookups.ask(KeyLookup(tenant, principal, rows.key_id_bytes(key_id)), deadline=_ONCE)
+        return await self._ask(KeyLookup(tenant, principal, rows.key_id_bytes(key_id)))
+
+    async def owner(self, tenant: TenantRef, credential_id: str) -> RegisteredKey | None:
+        """The credential when it, and its principal, are active. Asked together with others, and once."""
+        return await self._ask(KeyLookup(tenant, None, rows.key_id_bytes(credential_id)))
+
+    async def _ask(self, lookup: KeyLookup) -> RegisteredKey | None:
+        found = await self._lookups.ask(lookup, deadline=_ONCE)
         if isinstance(found, Refusal):
             raise _FAULTS.get(found.reason, DependencyUnavailable)("a key could not be looked up")
         return found

@@ -17,6 +17,7 @@ from authority.domain.recall import RecallHit
 from authority.domain.record import MemoryRecord
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
+from authority.usecases.authenticate import Shown
 from authority.usecases.cite import CitationRequest
 from authority.usecases.commit import CommitAnswer, CommitRequest
 from authority.usecases.commit_stream import CommitItem
@@ -51,7 +52,7 @@ from authority.usecases.withdraw_proposal import ProposalWithdrawal
 class UseCases:
     """The use cases behind the RPCs, wired by bootstrap: each is the `__call__` of the class of that name."""
 
-    authenticate: Callable[[Sequence[bytes], Call], Awaitable[Caller | Refusal]]
+    authenticate: Callable[[Shown, Call], Awaitable[Caller | Refusal]]
     admit_stream: Callable[[Caller], Awaitable[Refusal | None]]
 
     issue: Callable[[Caller, IssueRequest], Awaitable[IssuedCapability | Refusal]]

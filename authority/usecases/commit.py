@@ -158,6 +158,9 @@ class Commit:
         signature_refusal = self.statements.judge_signature(
             capability.statement, KeyPurpose.CAPABILITY, terms.tenant, terms.memory_namespace
         )
+        if not caller.has_bound_key:
+            # A replay is answered before, in the database: any credential of the holder may have that.
+            return Refusal(Reason.HOLDER_MISMATCH)
         return verify(
             capability, signature_refusal, presentation, _thumbprint(caller.key_id), self.here, self.clock.now()
         )

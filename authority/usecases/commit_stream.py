@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from authority.domain.identity import Caller, RegisteredKey, Right, require
+from authority.domain.identity import Caller, RegisteredKey, Right, require, still_valid
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.usecases.commit import Commit, CommitAnswer, CommitRequest
@@ -40,11 +40,11 @@ class CommitStream:
     async def __call__(self, request: CommitRequest | Refusal) -> CommitAnswer | Refusal:
         """What `Commit` answers; a request that is a refusal already was refused for its shape and stays so.
 
-        CALLER_UNAUTHENTICATED once the key or the principal that opened the stream is revoked: they are read anew for
-        every item after it came, with the rights that the principal has by then.
+        CALLER_UNAUTHENTICATED once the key or the principal that opened the stream is revoked, or has expired: they are
+        read anew for every item after it came, with the rights that the principal has by then.
         """
         key = await self.key_now()
-        if key is None:
+        if key is None or still_valid(self.caller, self.commit.clock.now()):
             return Refusal(Reason.CALLER_UNAUTHENTICATED)
         if isinstance(request, Refusal):
             return request

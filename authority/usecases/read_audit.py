@@ -83,7 +83,7 @@ class OpenAuditWatch:
             return position
         if not cursor and not from_beginning:
             position = await self.log.now(caller.tenant)
-        recheck = Recheck(self.registry, caller, require_admin)
+        recheck = Recheck(self.registry, self.clock, caller, require_admin)
         return AuditWatch(self, caller, wanted, recheck, lambda reached: self.cursors.seal(binding, reached), position)
 
 

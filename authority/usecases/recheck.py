@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from authority.domain.identity import Caller
+from authority.domain.identity import Caller, still_valid
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
-from authority.usecases.ports import Registry
+from authority.usecases.ports import Clock, Registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +14,15 @@ class Recheck:
     """Reads key and principal of the caller anew, and judges them by the rule that opened the stream."""
 
     registry: Registry
+    clock: Clock
     caller: Caller
     rule: Callable[[Caller], Refusal | None] = lambda _: None
 
     async def __call__(self) -> Refusal | None:
-        """CALLER_UNAUTHENTICATED once the key or the principal is revoked; else what the rule says now."""
+        """CALLER_UNAUTHENTICATED once key or principal are revoked, or what it showed has expired; else the rule's."""
         caller = self.caller
+        if refusal := still_valid(caller, self.clock.now()):
+            return refusal
         key = await self.registry.active_key(caller.tenant, caller.ref, caller.key_id)
         if key is None:
             return Refusal(Reason.CALLER_UNAUTHENTICATED)

@@ -46,7 +46,7 @@ class RevocationWatch:
     def __init__(self, opened: OpenRevocationWatch, caller: Caller, cursor: int) -> None:
         self._opened = opened
         self._tenant = caller.tenant
-        self._recheck = Recheck(opened.registry, caller)
+        self._recheck = Recheck(opened.registry, opened.clock, caller)
         self._cursor = cursor
         self._speaks_by = 0.0
 

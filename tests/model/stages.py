@@ -14,7 +14,7 @@ from authority.domain.refusal import Refusal
 from authority.inprocess.leases import InProcessLeases
 from authority.inprocess.nonces import InProcessNonces
 from authority.inprocess.tables import Tables
-from authority.usecases.authenticate import Authenticate
+from authority.usecases.authenticate import Authenticate, Shown
 from authority.usecases.ports import Clock, Committer, Sighting, Statements
 from capability_authority.offline import make_invocation, sha256
 from capability_authority.v1 import types_pb2
@@ -115,7 +115,7 @@ class Stage(ABC):
         )
         authority = self.world.authority
         authenticate = Authenticate(authority.reader, authority.store.registry, self.clock)
-        return await authenticate([proof], Call(HERE.audience, METHOD, sha256(b""), is_read=False))
+        return await authenticate(Shown(proofs=[proof]), Call(HERE.audience, METHOD, sha256(b""), is_read=False))
 
     def mortally(self, open_store: OpenStore, clock: Clock, statements: Statements) -> Store:
         """The store, with a committer that can die."""

@@ -75,6 +75,10 @@ class RemembersCallers:
             self.read[asked] = await InProcessRegistry(self.tables).active_key(*asked)
         return self.read[asked]
 
+    async def owner(self, tenant: TenantRef, credential_id: str) -> RegisteredKey | None:
+        """As `ports.Registry`."""
+        return await InProcessRegistry(self.tables).owner(tenant, credential_id)
+
     async def principal(self, tenant: TenantRef, principal: PrincipalRef) -> Principal | None:
         """As `ports.Registry`."""
         return await InProcessRegistry(self.tables).principal(tenant, principal)

@@ -20,7 +20,8 @@ end $$;
 revoke all on function authority.active_key(text, bytea, text) from public;
 grant execute on function authority.active_key(text, bytea, text) to authority_read, authority_issue;
 
--- Many keys, for every call of the service asks for one. A row has the place of its lookup in the arrays; what is not
+-- Many keys, for every call of the service asks for one. What signs nothing, a certificate or the subject of a token, is
+-- looked up likewise, with an empty key; where no principal is named, whoever owns it is found. A row has the place of its lookup in the arrays; what is not
 -- active has no row. Lateral and limited: for each lookup one probe of each index, whatever the planner believes of sizes,
 -- and of keys in the order of the index by key, not of all that a principal has. It plans once, for it would believe that planning again for each length of the arrays is worth it.
 create or replace function authority.active_keys(of_tenants text[], of_keys bytea[], of_principals text[])
@@ -38,13 +39,19 @@ begin
   select a.ordinality, p.tenant, p.principal, p.kind, p.rights, k.public_key
   from unnest(of_tenants, of_keys, of_principals) with ordinality a(tenant, key_id, principal, ordinality)
   cross join lateral (
-    select o.public_key from principal_key o
-    where o.tenant = a.tenant and o.key_id between a.key_id and a.key_id and o.principal = a.principal
-      and o.state = 'active'
-    order by o.key_id limit 1) k
+    (select o.principal, o.public_key from principal_key o
+     where o.tenant = a.tenant and o.key_id between a.key_id and a.key_id
+       and (a.principal is null or o.principal = a.principal) and o.state = 'active'
+     order by o.key_id limit 1)
+    union all
+    (select o.principal, ''::bytea from token_identity o
+     where o.tenant = a.tenant and o.identity_id between a.key_id and a.key_id
+       and (a.principal is null or o.principal = a.principal) and o.state = 'active'
+     order by o.identity_id limit 1)
+    limit 1) k
   cross join lateral (
     select o.tenant, o.principal, o.kind, o.rights from principal o
-    where o.tenant = a.tenant and o.principal = a.principal and o.state = 'active' limit 1) p;
+    where o.tenant = a.tenant and o.principal = k.principal and o.state = 'active' limit 1) p;
 end $$;
 
 revoke all on function authority.active_keys(text[], bytea[], text[]) from public;

@@ -1,15 +1,15 @@
 """Authenticates a call by the proof over its bytes, before those are read (semantics §2)."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 from authority.domain.identity import Caller
 from authority.domain.invocation import Call
 from authority.domain.refusal import Refusal
 from authority.rpc.current_call import Context, set_caller, set_traceparent, traceparent_of
 from authority.rpc.interceptors.reading import read_strictly
+from authority.rpc.interceptors.shown import shown_by
 from authority.rpc.interceptors.wrapping import (
     Behaviour,
     Handler,
@@ -21,9 +21,8 @@ from authority.rpc.interceptors.wrapping import (
 )
 from authority.rpc.methods import MethodKind, kind_of
 from authority.rpc.refused import value_or_refuse
+from authority.usecases.authenticate import Shown
 
-PROOF_ENTRY = "capability-authority-proof-bin"
-"""The metadata entry that carries an Invocation."""
 _NO_BYTES = b""
 """What the proof of a stream is over: its items come later, and under keys of their own."""
 
@@ -36,7 +35,7 @@ class Proofs(Interceptor):
     the use case, after the rest of the shape. gRPC has decompressed the bytes already: those are what was signed.
     """
 
-    authenticate: Callable[[Sequence[bytes], Call], Awaitable[Caller | Refusal]]
+    authenticate: Callable[[Shown, Call], Awaitable[Caller | Refusal]]
     audience: str
 
     def wrap(self, handler: Handler, method: str) -> Handler:
@@ -73,10 +72,4 @@ class Proofs(Interceptor):
         set_traceparent(traceparent_of(context))
         kind, digest = kind_of(method), sha256(raw).digest()
         call = Call(self.audience, method, digest, is_read=kind is MethodKind.READ, opens_stream=kind.opens_stream)
-        return value_or_refuse(await self.authenticate(_proofs(context), call))
-
-
-def _proofs(context: Context) -> list[bytes]:
-    """Every proof sent, for two are refused (case I06). gRPC gives the values of `-bin` entries as bytes."""
-    entries: Any = context.invocation_metadata() or ()
-    return [value for key, value in entries if key == PROOF_ENTRY]
+        return value_or_refuse(await self.authenticate(shown_by(context), call))

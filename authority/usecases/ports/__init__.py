@@ -13,7 +13,7 @@ from authority.usecases.ports.commits import Committer, DatabaseGeneration, Leas
 from authority.usecases.ports.delivery import NotTaken, Outbox, Refused, Sink, SinkAway, Taken
 from authority.usecases.ports.evidence import EvidenceIndex, EvidenceReviews, EvidenceStore
 from authority.usecases.ports.faults import Contention, DependencyUnavailable, NoSigningKey, Overloaded
-from authority.usecases.ports.identity import Nonces, Registry, StreamNonces
+from authority.usecases.ports.identity import Certificates, Nonces, Registry, StreamNonces, Tokens
 from authority.usecases.ports.memory import (
     Citations,
     Histories,
@@ -46,6 +46,7 @@ __all__ = [
     "AuditNews",
     "Capabilities",
     "CapabilityFate",
+    "Certificates",
     "Citations",
     "Clock",
     "Committer",
@@ -101,6 +102,7 @@ __all__ = [
     "Statements",
     "StreamNonces",
     "Taken",
+    "Tokens",
     "Validations",
     "WithdrawnProposal",
 ]

@@ -2,9 +2,11 @@
 
 from typing import Protocol
 
+from authority.domain.certificate import Certificate
 from authority.domain.identity import Principal, RegisteredKey
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.token import VerifiedToken
 
 
 class Registry(Protocol):
@@ -14,8 +16,39 @@ class Registry(Protocol):
         """The key when it, and its principal, are active; else None. Read after it was asked, never remembered."""
         ...
 
+    async def owner(self, tenant: TenantRef, credential_id: str) -> RegisteredKey | None:
+        """Whose credential it is: a key's, a certificate's or a token's, when it, and its principal, are active.
+
+        Else None. Read after it was asked, never remembered.
+        """
+        ...
+
     async def principal(self, tenant: TenantRef, principal: PrincipalRef) -> Principal | None:
         """The principal when it is active; else None."""
+        ...
+
+
+class Certificates(Protocol):
+    """Reads the certificates that connections were opened with."""
+
+    def read(self, pem: bytes) -> Certificate | None:
+        """What it says; None when it cannot be read whole."""
+        ...
+
+
+class Tokens(Protocol):
+    """Verifies bearer tokens of the issuers that operators configured."""
+
+    @property
+    def are_taken(self) -> bool:
+        """Whether there is any such issuer; where there is none, nobody's token is looked at."""
+        ...
+
+    async def verify(self, token: str) -> VerifiedToken | None:
+        """What a token says whose issuer signed it for us, and which is valid now; None for any other.
+
+        Raises DependencyUnavailable while the issuer's keys cannot be had.
+        """
         ...
 
 

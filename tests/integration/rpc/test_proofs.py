@@ -1,6 +1,5 @@
 """A call is authenticated by the bytes that were sent, before they are read (semantics §2)."""
 
-from collections.abc import Sequence
 from hashlib import sha256
 
 import grpc
@@ -13,6 +12,7 @@ from authority.domain.refusal import Refusal
 from authority.domain.verify import Here
 from authority.rpc.current_call import current_caller
 from authority.rpc.methods import METHODS, MethodKind
+from authority.usecases.authenticate import Shown
 from authority.usecases.read_key_set import PublishedKeySet
 from tests.integration.rpc.running import (
     AUDIENCE,
@@ -34,10 +34,12 @@ class Gate:
 
     def __init__(self) -> None:
         self.asked: list[tuple[list[bytes], Call]] = []
+        self.shown: list[Shown] = []
 
-    async def __call__(self, proofs: Sequence[bytes], call: Call) -> Caller | Refusal:
+    async def __call__(self, shown: Shown, call: Call) -> Caller | Refusal:
         """Never anybody."""
-        self.asked.append((list(proofs), call))
+        self.asked.append((list(shown.proofs), call))
+        self.shown.append(shown)
         return Refusal(Reason.CALLER_UNAUTHENTICATED)
 
 
