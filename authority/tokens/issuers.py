@@ -1,7 +1,7 @@
 """Which token issuers an operator believes, and for what: a TOML file of tables `[[issuer]]` (semantics §2)."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -104,7 +104,7 @@ def _issuer(table: _Table) -> TokenIssuer:
 
 def _algorithms(table: _Table) -> tuple[str, ...]:
     named = table.members.get("algorithms")
-    if not isinstance(named, Sequence) or isinstance(named, str) or not named or not ALGORITHMS.issuperset(named):
+    if not isinstance(named, list) or not named or not all(isinstance(one, str) and one in ALGORITHMS for one in named):
         raise table.wrong("algorithms", f"must be a list of these: {', '.join(sorted(ALGORITHMS))}")
     return tuple(named)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
-from typing import IO, Any, Final, NoReturn
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 MOST_BYTES: Final = 256 * 1024
@@ -71,17 +71,8 @@ def url_source(url: str) -> KeySource:
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Who is redirected could be sent to anybody's keys."""
 
-    def redirect_request(
-        self,
-        req: urllib.request.Request,  # noqa: ARG002 - urllib gives them
-        fp: IO[bytes],  # noqa: ARG002
-        code: int,
-        msg: str,  # noqa: ARG002
-        headers: http.client.HTTPMessage,  # noqa: ARG002
-        newurl: str,  # noqa: ARG002
-    ) -> NoReturn:
-        """Follows none."""
-        raise SourceAway(f"answered {code}, and redirections are not followed")
+    def redirect_request(self, *_: object) -> None:
+        """Follows none: what was answered is an error, as any other."""
 
 
 def _fetch(opener: urllib.request.OpenerDirector, url: str) -> bytes:
@@ -106,6 +97,8 @@ def _body(answer: Any, end: float) -> bytes:  # noqa: ANN401 - urllib knows no b
         if time.monotonic() > end:
             raise SourceAway(f"took more than {WITHIN_S:.0f} s")
         _bounded(body)
+    if answer.length:
+        raise SourceAway("ended too early")
     return bytes(body)
 
 

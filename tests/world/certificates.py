@@ -29,18 +29,19 @@ def name(common_name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)] if common_name else [])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TestAuthority:
     """Has a key of its own. Its certificates are good for an hour around `now` unless said otherwise."""
 
     __test__ = False
     key: ec.EllipticCurvePrivateKey = field(default_factory=_new_key)
     common_name: str = "test authority"
+    pem: bytes = field(init=False)
+    """Its own certificate, good for long: modules make one when they are imported."""
 
-    @property
-    def pem(self) -> bytes:
-        """Its own certificate."""
-        return self._signed(self._builder(self.common_name, self.key, is_authority=True)).certificate
+    def __post_init__(self) -> None:
+        own = self._builder(self.common_name, self.key, until=24 * _HOUR, is_authority=True)
+        self.pem = self._signed(own).certificate
 
     def client(
         self,
@@ -66,7 +67,9 @@ class TestAuthority:
         """A certificate for a server at this address."""
         key = _new_key()
         names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(address)), x509.DNSName("localhost")])
-        return self._signed(self._builder("server", key).add_extension(names, critical=False), key)
+        usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
+        builder = self._builder("server", key).add_extension(names, critical=False)
+        return self._signed(builder.add_extension(usage, critical=False), key)
 
     def _builder(
         self,
