@@ -18,6 +18,7 @@ from capability_authority.offline.canonical_json import (
     parse,
     require_canonical,
 )
+from capability_authority.offline.delegation import Narrower, delegate
 from capability_authority.offline.digests import DIGEST_BYTES, from_wire, sha256, to_wire
 from capability_authority.offline.dsse_json import from_dsse_json, to_dsse_json
 from capability_authority.offline.errors import (
@@ -27,6 +28,10 @@ from capability_authority.offline.errors import (
     EnvelopeRefused,
     FeedBroken,
     FeedStale,
+    GrantExceeded,
+    GrantExpired,
+    GrantMalformed,
+    GrantNotYetValid,
     InstantError,
     IssuerMismatch,
     JsonError,
@@ -48,6 +53,7 @@ from capability_authority.offline.errors import (
 )
 from capability_authority.offline.exports import Check, CheckVerdict, check_export
 from capability_authority.offline.fingerprint import capability_fingerprint, request_fingerprint
+from capability_authority.offline.grants import GrantChain, GrantUse, verify_grant_chain
 from capability_authority.offline.instants import instant_ms, timestamp
 from capability_authority.offline.invocation import PROOF_METADATA_KEY, make_invocation
 from capability_authority.offline.key_set import KeyRecord, KeySet
@@ -83,6 +89,12 @@ __all__ = [
     "EnvelopeRefused",
     "FeedBroken",
     "FeedStale",
+    "GrantChain",
+    "GrantExceeded",
+    "GrantExpired",
+    "GrantMalformed",
+    "GrantNotYetValid",
+    "GrantUse",
     "InstantError",
     "IssuerMismatch",
     "JsonError",
@@ -96,6 +108,7 @@ __all__ = [
     "KeySet",
     "KeySetRefused",
     "KeyUnknown",
+    "Narrower",
     "NonCanonicalJson",
     "OfflineError",
     "PayloadRefused",
@@ -112,6 +125,7 @@ __all__ = [
     "canonicalize",
     "capability_fingerprint",
     "check_export",
+    "delegate",
     "digest_of",
     "encode",
     "from_dsse_json",
@@ -136,6 +150,7 @@ __all__ = [
     "to_dsse_json",
     "to_wire",
     "verify_as",
+    "verify_grant_chain",
     "verify_receipt",
     "verify_statement",
 ]

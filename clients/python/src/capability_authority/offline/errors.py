@@ -22,6 +22,10 @@
             ├── IssuerMismatch          made by another issuer
             ├── ContentMismatch         a receipt for other content
             ├── AttestationInvalid      an attestation that vouches for something else
+            ├── GrantMalformed          a grant that says what none can say, or no chain of grants at all
+            ├── GrantExceeded           a grant that is wider than its parent, or is used for more than it says
+            ├── GrantNotYetValid        a grant before its time
+            ├── GrantExpired            a grant after its time
             ├── Withdrawn               what it rests on was withdrawn since, as the feed of revocations tells
             ├── FeedBroken              an item that does not follow what the feed has told before
             └── FeedStale               a feed that has not been heard of for too long
@@ -149,6 +153,38 @@ class AttestationInvalid(StatementError):
     """The attestation does not vouch for exactly this statement."""
 
     sentence = "the attestation vouches for something else"
+
+
+class GrantMalformed(StatementError):
+    """The grant says what no grant can say, in `path`, whoever signed it; or there is no chain of grants."""
+
+    sentence = "the grant is malformed"
+
+    def __init__(self, path: str, *, expected: str, presented: str) -> None:
+        self.path = path
+        super().__init__(expected=expected, presented=presented)
+
+
+class GrantExceeded(StatementError):
+    """The grant is wider than its parent, or used for more than it says, in `dimension`: a field of Grant."""
+
+    sentence = "the grant does not reach as far"
+
+    def __init__(self, dimension: str, *, expected: str, presented: str) -> None:
+        self.dimension = dimension
+        super().__init__(expected=expected, presented=presented)
+
+
+class GrantNotYetValid(StatementError):
+    """A block of the chain is not valid yet, by the clock of whoever verifies."""
+
+    sentence = "the grant is not valid yet"
+
+
+class GrantExpired(StatementError):
+    """A block of the chain has expired."""
+
+    sentence = "the grant has expired"
 
 
 class Withdrawn(StatementError):

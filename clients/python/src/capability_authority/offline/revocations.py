@@ -17,6 +17,7 @@ from capability_authority.offline.instants import instant_ms
 from capability_authority.v1.statements_pb2 import (
     REVOKED_KIND_APPROVAL,
     REVOKED_KIND_CAPABILITY,
+    REVOKED_KIND_GRANT,
     REVOKED_KIND_ISSUER_KEY,
     REVOKED_KIND_PRINCIPAL,
     REVOKED_KIND_PRINCIPAL_KEY,
@@ -24,6 +25,7 @@ from capability_authority.v1.statements_pb2 import (
     CommitCapability,
     CommitReceipt,
     DecisionReceipt,
+    Grant,
     Revocation,
     RevocationHeartbeat,
     RevokedKind,
@@ -90,13 +92,14 @@ class RevocationView:
         """Whether a key of the authority was withdrawn."""
         return (REVOKED_KIND_ISSUER_KEY, key_id) in self._state.revoked
 
-    def require_standing(self, message: Message) -> None:
+    def require_standing(self, message: Message, *, digest: bytes = b"") -> None:
         """Raises `Withdrawn` when something that the payload rests on was withdrawn, `FeedBroken` for another tenant.
 
-        Nothing is known to withdraw of other payloads than capabilities, decisions and receipts.
+        `digest` is the statement digest, by which a grant is withdrawn. Nothing is known to withdraw of other payloads
+        than capabilities, decisions, receipts and grants.
         """
         self._require_tenant(message)
-        for kind, subject in _rests_on(message):
+        for kind, subject in (*_rests_on(message), (REVOKED_KIND_GRANT, to_wire(digest) if digest else "")):
             if found := self._state.revoked.get((kind, subject)):
                 raise Withdrawn(
                     expected=f"{RevokedKind.Name(kind).removeprefix('REVOKED_KIND_').lower()} {subject} to stand",
@@ -116,6 +119,14 @@ def _rests_on(message: Message) -> Iterator[_Named]:
             yield REVOKED_KIND_PRINCIPAL, _ref_of(message.holder)
             yield REVOKED_KIND_PRINCIPAL_KEY, to_wire(message.holder_key)
             yield REVOKED_KIND_APPROVAL, message.approval_reference
+            if message.grant_digest:
+                yield REVOKED_KIND_GRANT, to_wire(message.grant_digest)
+        case Grant():
+            for principal in (message.subject, message.holder, *message.actor_chain):
+                yield REVOKED_KIND_PRINCIPAL, _ref_of(principal)
+            yield REVOKED_KIND_PRINCIPAL_KEY, to_wire(message.holder_key)
+            if message.parent_digest:
+                yield REVOKED_KIND_GRANT, to_wire(message.parent_digest)
         case DecisionReceipt():
             yield REVOKED_KIND_PRINCIPAL, _ref_of(message.holder)
             for reference in message.approval_references:

@@ -128,9 +128,9 @@ def verify_as(
     """Verify a statement of the kind `expected`; what it says.
 
     With `revocations`, what a feed has told (`RevocationFeed.view`), what it rests on must not have been withdrawn:
-    the key that signed it, and a capability's id, holder, holder key and approval, a decision's holder and approvals,
-    or a receipt's record. Times are not judged: whether a capability or receipt has expired is asked against a clock,
-    which is the caller's.
+    the key that signed it, and a capability's id, holder, holder key, approval and grant, a decision's holder and
+    approvals, a receipt's record, or a grant, its parent, its principals and its holder's key. Times are not judged:
+    whether a capability or receipt has expired is asked against a clock, which is the caller's.
 
     Raises, in this order: `PayloadTypeMismatch`, `KeyUnknown`, `KeyPurposeMismatch`, `EnvelopeRefused`,
     `SignatureInvalid`, `PayloadRefused`, `IssuerMismatch`, `KeyScopeMismatch`, `KeyRevoked`, `Withdrawn`.
@@ -139,7 +139,7 @@ def verify_as(
     if not _counts(record, revocations):
         raise KeyRevoked(expected="an active or retiring key", presented=_described(record))
     if revocations is not None:
-        revocations.require_standing(message)
+        revocations.require_standing(message, digest=digest_of(statement))
     return message
 
 
@@ -216,7 +216,10 @@ def _claims(message: Message) -> _Claims:
             return _Claims(message.issuer, message.capability.tenant, message.capability.memory_namespace)
         case CommitCapability() | ValidationReceipt() | DecisionReceipt():
             return _Claims(message.issuer, message.tenant, message.memory_namespace)
-        case Grant() | KeyAttestation() | Revocation() | RevocationHeartbeat():
+        case Grant():
+            # It can name several memory namespaces: a key that is good for one of them signs none.
+            return _Claims(message.issuer, message.tenant, "")
+        case KeyAttestation() | Revocation() | RevocationHeartbeat():
             return _Claims(message.issuer, message.tenant, None)
         case Invocation():
             return _Claims(None, message.tenant, None)
