@@ -161,6 +161,9 @@ class Settings(OperatorSettings):
     hang_s: float = Field(30.0, ge=1, le=3_600)
     """How long one of several workers may give no sign of life before it is killed and another takes its place."""
 
+    profiles: Path | None = None
+    """TOML file with validator profiles, and validators that others host, beside those that are built in."""
+
     event_stream: str = Field("authority:events", min_length=1, max_length=256)
     """The Redis stream that events are delivered to; `{tenant}` in it makes one for each tenant."""
     event_stream_length: int = Field(100_000, ge=1_000)

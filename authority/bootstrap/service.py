@@ -14,6 +14,7 @@ from authority.bootstrap.repeating import repeating
 from authority.bootstrap.server_tls import server_credentials
 from authority.bootstrap.sight import Gauges, seen
 from authority.bootstrap.system import SystemClock, TimeOrderedIds
+from authority.bootstrap.validators import installed_validators
 from authority.config import Settings
 from authority.domain.statement import IssuerKey
 from authority.domain.verify import Here
@@ -24,9 +25,11 @@ from authority.postgres.citations import PostgresCitations
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.decisions import PostgresDecisions
+from authority.postgres.evidence import PostgresEvidence
 from authority.postgres.gathering import GatheringSettings
 from authority.postgres.generation import GenerationWatch
 from authority.postgres.histories import PostgresHistories
+from authority.postgres.likenesses import PostgresLikenesses
 from authority.postgres.memberships import PostgresMemberships
 from authority.postgres.policy_versions import PostgresPolicyVersions
 from authority.postgres.proposal_withdrawals import PostgresProposalWithdrawals
@@ -68,6 +71,7 @@ from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
+from authority.usecases.gather_material import GatherMaterial
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.known_namespaces import KnownNamespaces
@@ -85,9 +89,11 @@ from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.tally import Tally
 from authority.usecases.validate_proposal import ValidateProposal
+from authority.usecases.validation_runs import ValidationRuns
 from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
+from authority.validators.judging import InstalledValidators
 
 _log = structlog.get_logger(__name__)
 
@@ -218,10 +224,25 @@ async def _counting(stack: contextlib.AsyncExitStack, databases: _Databases, clo
 
 
 @dataclass(frozen=True, slots=True)
+class _Judges:
+    validators: InstalledValidators
+    runs: ValidationRuns
+
+
+def _judges(stack: contextlib.AsyncExitStack, validators: InstalledValidators) -> _Judges:
+    """What judges content. What is under way when the service ends has as long as what waits for the database."""
+    runs = ValidationRuns()
+    stack.push_async_callback(validators.close)
+    stack.push_async_callback(runs.close, _FINISH_WITHIN_S)
+    return _Judges(validators, runs)
+
+
+@dataclass(frozen=True, slots=True)
 class _Gatherers:
     committer: PostgresCommitter
     capabilities: PostgresCapabilities
     relay: RelayWake
+    judges: _Judges
 
 
 def _gatherers(
@@ -241,7 +262,8 @@ def _gatherers(
                 await asyncio.gather(committer.close(), capabilities.close())
 
     stack.push_async_callback(finish)
-    return _Gatherers(committer, capabilities, relay)
+    judges = _judges(stack, installed_validators(settings.profiles))
+    return _Gatherers(committer, capabilities, relay, judges)
 
 
 async def _open_databases(stack: contextlib.AsyncExitStack, settings: Settings, watch: GenerationWatch) -> _Databases:
@@ -310,11 +332,11 @@ def _use_cases(
     audit_log, cursors = PostgresAuditLog(databases.read), SealedCursors.from_folder(settings.keys)
     notices = Notices(audit_log.changed)
     known = KnownNamespaces(reading)
-    capabilities = gatherers.capabilities
+    capabilities, judges = gatherers.capabilities, gatherers.judges
     record_revocations = PostgresRecordRevocations(databases.issue, settings.issuer, gatherers.relay)
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
     memberships = PostgresMemberships(databases.read)
-    create = CreateProposal(admit, reader, proposing, memberships, clock, identifiers)
+    create = CreateProposal(admit, reader, proposing, memberships, judges.validators, clock, identifiers)
     issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here)
     return UseCases(
         authenticate=authenticate,
@@ -335,7 +357,24 @@ def _use_cases(
         ),
         get_proposal=GetProposal(admit, reading, memberships, clock),
         list_proposals=ListProposals(admit, reading, known, pages, clock),
-        validate_proposal=ValidateProposal(admit, reader, signer, proposing, validations, clock, identifiers, here),
+        validate_proposal=ValidateProposal(
+            admit,
+            signer,
+            proposing,
+            validations,
+            judges.validators,
+            GatherMaterial(
+                reader,
+                validations,
+                judges.validators,
+                PostgresLikenesses(databases.propose),
+                PostgresEvidence(databases.propose, databases.read),
+            ),
+            clock,
+            identifiers,
+            here,
+            judges.runs,
+        ),
         decide_proposal=DecideProposal(admit, proposing, approvals, clock, identifiers),
         withdraw_proposal=WithdrawProposal(admit, reading, PostgresProposalWithdrawals(databases.propose), clock),
         evaluate_policy=EvaluatePolicy(admit, signer, decisions, CedarPolicyEngine(), clock, identifiers, here),

@@ -1,11 +1,10 @@
-"""What validators say of a proposal revision, and the pure rules of the baseline profile (semantics §7)."""
+"""What validators say of a proposal revision, and by which profiles they are asked (semantics §7)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from authority.domain import limits
-from authority.domain.proposal import StoredProposal, least_trusted, stamp_provenance
+from authority.domain.material import Need
 from authority.domain.references import Instant, TenantRef
 from authority.domain.statement import Statement
 
@@ -23,6 +22,15 @@ class ValidationOutcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a validator answers. `reason` is a machine word, empty for a pass; `confidence_permille` of 0 to 1000."""
+
+    outcome: ValidationOutcome
+    reason: str = ""
+    confidence_permille: int = CERTAIN
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """What one validator said. `confidence_permille` runs from 0 to 1000; `reason` is empty for a pass."""
 
@@ -31,6 +39,35 @@ class Finding:
     outcome: ValidationOutcome
     reason: str
     confidence_permille: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatorName:
+    """Which validator, in which version. Another version may judge otherwise."""
+
+    name: str
+    version: str
+
+    def finds(self, judgement: Judgement) -> Finding:
+        """The judgement as a finding of this validator."""
+        return Finding(self.name, self.version, judgement.outcome, judgement.reason, judgement.confidence_permille)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Validators that judge together, in this order. A profile's version binds theirs."""
+
+    name: str
+    version: str
+    validators: tuple[ValidatorName, ...]
+    needs: frozenset[Need]
+    is_quick: bool
+    """Whether it answers at once: nothing in it takes noticeable time."""
+
+    def includes(self, least: "Profile") -> bool:
+        """Whether whoever chooses this profile evades no validator of the least one."""
+        mine = {validator.name for validator in self.validators}
+        return mine >= {validator.name for validator in least.validators}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,28 +102,3 @@ def worst(findings: Sequence[Finding]) -> ValidationOutcome:
     """The outcome of a profile: that of its worst finding. A profile without validators passes nothing."""
     order = list(ValidationOutcome)
     return max((finding.outcome for finding in findings), key=order.index, default=ValidationOutcome.FAIL)
-
-
-def judge_baseline(
-    proposal: StoredProposal, content_problem: str | None, duplicate_of: str | None
-) -> tuple[Finding, ...]:
-    """The baseline profile: schema and limits, canonical JSON, exact duplicate, provenance stamping.
-
-    `content_problem` is what is wrong with the content's form, `duplicate_of` the record that already says it in this
-    memory namespace.
-    """
-    oversized = len(proposal.content) > limits.CONTENT_BYTES
-    revision = proposal.revision
-    stamped = stamp_provenance(revision.proposer_kind, revision.memory_type)
-    lifted = least_trusted(stamped, revision.provenance) is not revision.provenance
-    return (
-        _finding("schema_and_limits", "content_over_limit" if oversized else ""),
-        _finding("canonical_json", content_problem or ""),
-        _finding("exact_duplicate", f"duplicate_of:{duplicate_of}" if duplicate_of else ""),
-        _finding("provenance", "provenance_lifted" if lifted else ""),
-    )
-
-
-def _finding(validator: str, failure: str) -> Finding:
-    outcome = ValidationOutcome.FAIL if failure else ValidationOutcome.PASS
-    return Finding(validator, BASELINE_VERSION, outcome, failure, CERTAIN)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval, ApprovalVerdict
+from authority.domain.likeness import NO_TRAITS, Traits
 from authority.domain.proposal import ProposalState
 from authority.domain.proposal_states import ACT_OF_VERDICT, UNEXPIRING, Act, judge_act, refusal_of, state_at
 from authority.domain.reasons import Reason
@@ -41,8 +42,31 @@ class InProcessValidations:
         living = (it for it in self.tables.living_records(tenant, reader) if it.record_id != corrects)
         return next((it.record_id for it in living if (it.memory_namespace, it.content_digest) == wanted), None)
 
+    async def answered(self, mark: RequestMark) -> RecordedValidation | Refusal | None:
+        """What this request was answered with when it came before."""
+        return self.tables.answered(mark, RecordedValidation)
+
+    async def begin(self, mark: RequestMark, proposal_id: str, revision: int, now: Instant) -> None:
+        """Moves a revision that was only proposed to VALIDATING."""
+        head = self.tables.heads.get((mark.tenant, proposal_id))
+        if head is None or (head.revision, head.state) != (revision, ProposalState.PROPOSED):
+            return
+        self.tables.heads[mark.tenant, proposal_id] = replace(head, state=ProposalState.VALIDATING)
+        event = AuditEvent(
+            tenant=mark.tenant,
+            kind="proposal.validate",
+            actor=mark.principal,
+            subject=proposal_id,
+            previous_state=ProposalState.PROPOSED.value,
+            next_state=ProposalState.VALIDATING.value,
+            time=now,
+            correlation_id=self.tables.revisions[mark.tenant, proposal_id, revision].revision.correlation_id,
+            trace_id=mark.trace_id,
+        )
+        self.tables.tell(event)
+
     async def keep(
-        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
+        self, mark: RequestMark, signed: SignedValidation, state: ProposalState, traits: Traits = NO_TRAITS
     ) -> RecordedValidation | Refusal:
         """Keeps the receipt and moves the revision on, unless a person turned it down."""
         receipt = signed.receipt
@@ -58,6 +82,7 @@ class InProcessValidations:
         if isinstance(judged, Refusal):
             return judged
         self.tables.validations[mark.tenant, signed.digest] = signed
+        self.tables.traits[mark.tenant, receipt.proposal_id, receipt.proposal_revision] = traits
         self.tables.heads[mark.tenant, receipt.proposal_id] = replace(head, state=state)
         states = (head.state, state)
         self.tables.tell(_event(self.tables, mark, "validate", receipt, states, receipt.validate_time))

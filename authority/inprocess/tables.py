@@ -12,6 +12,7 @@ from authority.domain.credential import Credential
 from authority.domain.decision import Approval, SignedDecision
 from authority.domain.evidence import Evidence
 from authority.domain.identity import Principal
+from authority.domain.likeness import Traits
 from authority.domain.membership import Reader, Scope
 from authority.domain.plan import Claim, StoredReceipt
 from authority.domain.principal_link import PrincipalLink
@@ -151,6 +152,8 @@ class Tables:
     heads: dict[tuple[TenantRef, str], Head] = field(default_factory=dict)
     revisions: dict[tuple[TenantRef, str, int], StoredProposal] = field(default_factory=dict)
     validations: dict[tuple[TenantRef, bytes], SignedValidation] = field(default_factory=dict)
+    traits: dict[tuple[TenantRef, str, int], Traits] = field(default_factory=dict)
+    """By revision: what its content is compared by."""
     approvals: list[Approval] = field(default_factory=list)
     decisions: dict[tuple[TenantRef, bytes], SignedDecision] = field(default_factory=dict)
     capabilities: dict[tuple[TenantRef, str], KeptCapability] = field(default_factory=dict)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval, ApprovalVerdict
+from authority.domain.likeness import NO_TRAITS, Traits
 from authority.domain.proposal import ProposalState
 from authority.domain.proposal_states import ACT_OF_VERDICT, UNEXPIRING, Act, judge_act, refusal_of, state_at
 from authority.domain.reasons import Reason
@@ -13,7 +14,8 @@ from authority.domain.revocation import Revoked, RevokedKind
 from authority.domain.validation import SignedValidation, ValidationReceipt
 from authority.postgres import audit, rows
 from authority.postgres.connections import Connection, Database, Refused
-from authority.postgres.requests import claim_request
+from authority.postgres.likenesses import keep_traits
+from authority.postgres.requests import claim_request, find_request
 from authority.postgres.sql import query
 from authority.postgres.withdrawing import append_revocation, lock_tenant
 from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark, Statements
@@ -48,8 +50,35 @@ class PostgresValidations:
             )
         return str(found) if found else None
 
+    async def answered(self, mark: RequestMark) -> RecordedValidation | Refusal | None:
+        """What this request was answered with when it came before."""
+
+        async def work(connection: Connection) -> RecordedValidation | None:
+            earlier = await find_request(connection, mark)
+            return await self._answer_again(connection, mark.tenant, earlier) if earlier else None
+
+        return await self.database.attempt(mark.tenant, work)
+
+    async def begin(self, mark: RequestMark, proposal_id: str, revision: int, now: Instant) -> None:
+        """Moves a revision that was only proposed to VALIDATING. What it meets in another state it leaves there."""
+        async with self.database.transaction(mark.tenant) as connection:
+            moved = await connection.fetchrow(query("begin_validation"), str(mark.tenant), proposal_id, revision)
+            if moved:
+                event = AuditEvent(
+                    tenant=mark.tenant,
+                    kind="proposal.validate",
+                    actor=mark.principal,
+                    subject=proposal_id,
+                    previous_state=ProposalState.PROPOSED.value,
+                    next_state=ProposalState.VALIDATING.value,
+                    time=now,
+                    correlation_id=str(moved["correlation_id"]),
+                    trace_id=mark.trace_id,
+                )
+                await audit.append(connection, event)
+
     async def keep(
-        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
+        self, mark: RequestMark, signed: SignedValidation, state: ProposalState, traits: Traits = NO_TRAITS
     ) -> RecordedValidation | Refusal:
         """Keeps the receipt and moves the revision on; an approval of an earlier validation no longer counts."""
         receipt = signed.receipt
@@ -64,6 +93,7 @@ class PostgresValidations:
             previous = await lock_current(connection, *key, receipt.validate_time)
             _require(previous, _ACTS[state], turned_down=await _is_turned_down(connection, *key))
             await _insert_validation(connection, signed)
+            await keep_traits(connection, receipt, traits)
             await _move(connection, mark.tenant, receipt.proposal_id, state)
             await _tell(connection, mark, "validate", receipt, (previous, state), receipt.validate_time)
             return RecordedValidation(signed, state)

@@ -3,9 +3,10 @@
 
 from authority.rpc.convert import proposals as convert
 from authority.rpc.convert import values
-from authority.rpc.current_call import Context, current_caller
+from authority.rpc.current_call import Context, current_caller, current_deadline
 from authority.rpc.refused import value_or_refuse
 from authority.rpc.use_cases import UseCases
+from authority.usecases.validate_proposal import StillValidating
 from capability_authority.v1 import proposal_service_pb2 as pb
 from capability_authority.v1.proposal_service_pb2_grpc import ProposalServiceServicer
 
@@ -43,8 +44,11 @@ class ProposalServicer(ProposalServiceServicer):
     ) -> pb.ValidateProposalResponse:
         """Has validators judge a revision."""
         caller = current_caller()
-        asked = convert.validation_request(caller, request)
-        return convert.validation_response(value_or_refuse(await self._use_cases.validate_proposal(caller, asked)))
+        asked = convert.validation_request(caller, request, current_deadline())
+        answer = await self._use_cases.validate_proposal(caller, asked)
+        if isinstance(answer, StillValidating):
+            return convert.still_validating()
+        return convert.validation_response(value_or_refuse(answer))
 
     async def DecideProposal(self, request: pb.DecideProposalRequest, context: Context) -> pb.DecideProposalResponse:
         """Keeps a person's decision on a revision."""

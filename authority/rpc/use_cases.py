@@ -42,7 +42,7 @@ from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
 from authority.usecases.recall_records import RecallRequest
 from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation, RevocationAnswer
-from authority.usecases.validate_proposal import ValidationRequest
+from authority.usecases.validate_proposal import StillValidating, ValidationRequest
 from authority.usecases.verify_capability import CapabilityVerdict
 from authority.usecases.watch_revocations import RevocationWatch
 from authority.usecases.withdraw_proposal import ProposalWithdrawal
@@ -76,7 +76,7 @@ class UseCases:
     list_proposals: Callable[
         [Caller, str, ProposalState | None, PageRequest], Awaitable[Page[StoredProposal] | Refusal]
     ]
-    validate_proposal: Callable[[Caller, ValidationRequest], Awaitable[RecordedValidation | Refusal]]
+    validate_proposal: Callable[[Caller, ValidationRequest], Awaitable[RecordedValidation | StillValidating | Refusal]]
     decide_proposal: Callable[[Caller, ApprovalRequest], Awaitable[RecordedApproval | Refusal]]
     withdraw_proposal: Callable[[Caller, ProposalWithdrawal], Awaitable[WithdrawnProposal | Refusal]]
 

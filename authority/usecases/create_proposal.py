@@ -18,9 +18,9 @@ from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal, malformed
-from authority.domain.validation import BASELINE
 from authority.usecases.admit import Admit
-from authority.usecases.ports import Clock, Identifiers, Memberships, Proposals, RequestMark, Statements
+from authority.usecases.ports import Clock, Identifiers, Memberships, Proposals, RequestMark, Statements, Validators
+from authority.usecases.validate_proposal import not_installed
 
 _TRIES = 3
 
@@ -61,6 +61,7 @@ class CreateProposal:
     statements: Statements
     proposals: Proposals
     memberships: Memberships
+    validators: Validators
     clock: Clock
     identifiers: Identifiers
 
@@ -68,8 +69,8 @@ class CreateProposal:
         """The kept revision; a retry is answered with what the first attempt kept.
 
         Refusals: MALFORMED, NOT_ALLOWED (also for a channel or team of others), NOT_FOUND (memory namespace, or a
-        proposal that is not the caller's), NOT_VALIDATED for a proposal that was withdrawn, IDEMPOTENCY_CONFLICT,
-        ALREADY_COMMITTED, CONTENTION.
+        proposal that is not the caller's), NOT_VALIDATED for a proposal that was withdrawn and for a
+        least profile that is not installed, IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
         """
         return await self.judge(caller, request.content, request.media_type) or await self.keep(caller, request)
 
@@ -84,8 +85,8 @@ class CreateProposal:
         namespace = await self.proposals.namespace(caller.tenant, request.memory_namespace)
         if namespace is None:
             return Refusal(Reason.NOT_FOUND, {"field": "memory_namespace"})
-        if request.validator_profile not in ("", BASELINE, namespace.least_profile):
-            return malformed("validator_profile", "no such profile")
+        if refusal := self._judge_profile(request.validator_profile, namespace.least_profile):
+            return refusal
         return await self._scope(caller, request, namespace) or await self._keep(caller, request, namespace)
 
     async def _scope(self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace) -> Refusal | None:
@@ -102,6 +103,17 @@ class CreateProposal:
         ):
             return None
         return Refusal(Reason.NOT_ALLOWED)
+
+    def _judge_profile(self, chosen: str, least: str) -> Refusal | None:
+        """The memory namespace, not the proposer, sets the least profile (semantics §4)."""
+        least_profile, chosen_profile = self.validators.profile(least), self.validators.profile(chosen or least)
+        if least_profile is None:
+            return not_installed(least)
+        if chosen_profile is None:
+            return malformed("validator_profile", "no such profile")
+        if not chosen_profile.includes(least_profile):
+            return malformed("validator_profile", f"lacks validators of {least}, which this memory namespace asks for")
+        return None
 
     async def _keep(
         self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace

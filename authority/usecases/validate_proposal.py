@@ -1,6 +1,9 @@
 """Has a proposal revision judged by its validator profile; validators never change memory (semantics §7)."""
 
-from dataclasses import dataclass
+import asyncio
+import math
+from dataclasses import dataclass, field
+from typing import Final
 
 from authority.domain import limits
 from authority.domain.identity import Caller, Right
@@ -9,16 +12,16 @@ from authority.domain.reasons import Reason
 from authority.domain.references import after
 from authority.domain.refusal import Refusal
 from authority.domain.validation import (
-    BASELINE,
-    BASELINE_VERSION,
+    Finding,
+    Profile,
     SignedValidation,
     ValidationOutcome,
     ValidationReceipt,
-    judge_baseline,
     worst,
 )
 from authority.domain.verify import Here
 from authority.usecases.admit import Admit
+from authority.usecases.gather_material import GatherMaterial
 from authority.usecases.ports import (
     Clock,
     Identifiers,
@@ -26,18 +29,28 @@ from authority.usecases.ports import (
     RecordedValidation,
     RequestMark,
     Signer,
-    Statements,
     Validations,
+    Validators,
 )
+from authority.usecases.validation_runs import ValidationRuns
+
+SYNCHRONOUS_S: Final = 30.0
+"""How long a caller is kept waiting for validators (semantics §7)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValidationRequest:
-    """Which revision to judge."""
+    """Which revision to judge. `deadline` is in event loop time: by then there is an answer."""
 
     mark: RequestMark
     proposal_id: str
     revision: int
+    deadline: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class StillValidating:
+    """Validators are at it yet. The same request id asks for what they come to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,42 +58,76 @@ class ValidateProposal:
     """Answers with a signed validation receipt, whatever the outcome."""
 
     admit: Admit
-    statements: Statements
     signer: Signer
     proposals: Proposals
     validations: Validations
+    validators: Validators
+    gather: GatherMaterial
     clock: Clock
     identifiers: Identifiers
     here: Here
+    runs: ValidationRuns = field(default_factory=ValidationRuns)
 
-    async def __call__(self, caller: Caller, request: ValidationRequest) -> RecordedValidation | Refusal:
-        """The receipt and the state that it left the revision in.
+    async def __call__(
+        self, caller: Caller, request: ValidationRequest
+    ) -> RecordedValidation | StillValidating | Refusal:
+        """The receipt and the state that it left the revision in, or that validators are at it yet.
 
         Refusals: NOT_FOUND (absent, or neither the caller's nor the caller may issue), IDEMPOTENCY_CONFLICT,
-        NOT_VALIDATED for a superseded revision, ALREADY_COMMITTED.
+        NOT_VALIDATED for a superseded revision or a profile that is not installed here, ALREADY_COMMITTED. Raises
+        Overloaded while too many validations are under way.
         """
         if refusal := await self.admit(caller):
             return refusal
         proposal = await self.proposals.get(caller.tenant, request.proposal_id, request.revision)
         if proposal is None or not (proposal.revision.proposer == caller.ref or caller.principal.may(Right.ISSUE)):
             return Refusal(Reason.NOT_FOUND)
-        signed = await self._judge(proposal)
+        profile = await self._profile(proposal)
+        if isinstance(profile, Refusal):
+            return profile
+        if profile.is_quick:
+            return await self._judge(request.mark, proposal, profile)
+        return await self._judge_long(request, proposal, profile)
+
+    async def _profile(self, proposal: StoredProposal) -> Profile | Refusal:
+        """The one that was chosen, unless the memory namespace has come to ask for more since."""
+        revision = proposal.revision
+        namespace = await self.proposals.namespace(revision.tenant, revision.memory_namespace)
+        if namespace is None:
+            return Refusal(Reason.NOT_FOUND)
+        least = self.validators.profile(namespace.least_profile)
+        if least is None:
+            return not_installed(namespace.least_profile)
+        chosen = self.validators.profile(revision.validator_profile)
+        return chosen if chosen and chosen.includes(least) else least
+
+    async def _judge_long(
+        self, request: ValidationRequest, proposal: StoredProposal, profile: Profile
+    ) -> RecordedValidation | StillValidating | Refusal:
+        mark = request.mark
+        # What was answered before is not judged again: it takes long, and its content may have been erased since.
+        if earlier := await self.validations.answered(mark):
+            return earlier
+        until = min(request.deadline, asyncio.get_running_loop().time() + SYNCHRONOUS_S)
+        answer = await self.runs.answer(mark, lambda: self._judge(mark, proposal, profile), until)
+        if answer is not None:
+            return answer
+        # Should the run end just now, it has moved the revision on, and this changes nothing.
+        await self.validations.begin(mark, request.proposal_id, request.revision, self.clock.now())
+        return StillValidating()
+
+    async def _judge(
+        self, mark: RequestMark, proposal: StoredProposal, profile: Profile
+    ) -> RecordedValidation | Refusal:
+        gathered = await self.gather(profile, proposal, self.clock.now())
+        findings = await self.validators.judge(profile, gathered.material)
+        signed = self._signed(proposal, profile, findings)
         failed = signed.receipt.outcome is ValidationOutcome.FAIL
         state = ProposalState.REJECTED if failed else ProposalState.VALIDATED
-        return await self.validations.keep(request.mark, signed, state)
+        return await self.validations.keep(mark, signed, state, gathered.traits)
 
-    async def _judge(self, proposal: StoredProposal) -> SignedValidation:
-        revision = proposal.revision
-        duplicate_of = await self.validations.duplicate_of(
-            revision.tenant,
-            revision.memory_namespace,
-            revision.content_digest,
-            reader=revision.proposer,
-            corrects=revision.supersedes_record_id,
-        )
-        problem = await self.statements.content_problem(proposal.content, revision.media_type)
-        findings = judge_baseline(proposal, problem, duplicate_of)
-        now = self.clock.now()
+    def _signed(self, proposal: StoredProposal, profile: Profile, findings: tuple[Finding, ...]) -> SignedValidation:
+        revision, now = proposal.revision, self.clock.now()
         return self.signer.sign_validation(
             ValidationReceipt(
                 validation_id=self.identifiers.new(),
@@ -90,11 +137,16 @@ class ValidateProposal:
                 proposal_id=revision.proposal_id,
                 proposal_revision=revision.revision,
                 proposal_digest=proposal.digest,
-                validator_profile=BASELINE,
-                validator_profile_version=BASELINE_VERSION,
+                validator_profile=profile.name,
+                validator_profile_version=profile.version,
                 findings=findings,
                 outcome=worst(findings),
                 validate_time=now,
                 expire_time=after(now, limits.VALIDATION_LIFETIME_MS),
             )
         )
+
+
+def not_installed(profile: str) -> Refusal:
+    """NOT_VALIDATED: what cannot be judged is not judged."""
+    return Refusal(Reason.NOT_VALIDATED, {"problem": f"this authority does not have the validator profile {profile}"})

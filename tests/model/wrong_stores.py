@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from authority.domain.identity import Principal, RegisteredKey
+from authority.domain.likeness import NO_TRAITS, Traits
 from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
@@ -29,9 +30,9 @@ class RevivesTurnedDown(InProcessValidations):
     """Validating again lifts what a person turned down."""
 
     async def keep(
-        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
+        self, mark: RequestMark, signed: SignedValidation, state: ProposalState, traits: Traits = NO_TRAITS
     ) -> RecordedValidation | Refusal:
-        return await InProcessValidations(without_decisions_against(self.tables)).keep(mark, signed, state)
+        return await InProcessValidations(without_decisions_against(self.tables)).keep(mark, signed, state, traits)
 
 
 class IssuesAnew(InProcessCapabilities):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from authority.bootstrap.validators import installed_validators
 from authority.domain.references import TenantRef
 from authority.domain.statement import KeyPurpose
 from authority.domain.verify import Here
@@ -29,12 +30,13 @@ from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
+from authority.usecases.gather_material import GatherMaterial
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
-from authority.usecases.ports import Leases, Nonces
+from authority.usecases.ports import Leases, Nonces, Validators
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_policy import GetPolicyVersion
@@ -61,6 +63,8 @@ POLL_S = 0.02
 HEARTBEAT_S = 0.2
 _ENGINE = CedarPolicyEngine()
 """Shared, as it may be: to read a bundle takes longer than all the rest of a test's beginning."""
+VALIDATORS = installed_validators(None)
+"""Those built in, shared likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,7 @@ class Authority:
         ids: NumberedIds | None = None,
         leases: Leases | None = None,
         nonces: Nonces | None = None,
+        validators: Validators = VALIDATORS,
     ) -> Self:
         """An authority with its private keys in `folder`, in process where nothing else is given.
 
@@ -140,12 +145,20 @@ class Authority:
         known = KnownNamespaces(store.proposals)
         commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE, revisions)
         issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE)
-        create = CreateProposal(admit, reader, store.proposals, store.memberships, clock, ids)
+        create = CreateProposal(admit, reader, store.proposals, store.memberships, validators, clock, ids)
         notices = Notices(store.audit_log.changed, POLL_S)
         use_cases = UseCases(
             create_proposal=create,
             validate_proposal=ValidateProposal(
-                admit, reader, signer, store.proposals, store.validations, clock, ids, HERE
+                admit,
+                signer,
+                store.proposals,
+                store.validations,
+                validators,
+                GatherMaterial(reader, store.validations, validators, store.likenesses, store.evidence),
+                clock,
+                ids,
+                HERE,
             ),
             evaluate_policy=EvaluatePolicy(admit, signer, store.decisions, _ENGINE, clock, ids, HERE),
             get_policy_version=GetPolicyVersion(admit, store.policy_versions),

@@ -16,6 +16,7 @@ from authority.inprocess.credentials import InProcessCredentialRegister
 from authority.inprocess.decisions import InProcessDecisions
 from authority.inprocess.evidence import InProcessEvidence
 from authority.inprocess.histories import InProcessHistories
+from authority.inprocess.likenesses import InProcessLikenesses
 from authority.inprocess.memberships import InProcessMemberships
 from authority.inprocess.outbox import InProcessOutbox
 from authority.inprocess.policy_versions import InProcessPolicyVersions
@@ -43,6 +44,7 @@ from authority.postgres.credentials import PostgresCredentialRegister
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.evidence import PostgresEvidence, PostgresEvidenceReviews
 from authority.postgres.histories import PostgresHistories
+from authority.postgres.likenesses import PostgresLikenesses
 from authority.postgres.memberships import PostgresMembershipAdministration, PostgresMemberships
 from authority.postgres.outbox import PostgresOutbox
 from authority.postgres.policy_versions import PostgresPolicyVersions
@@ -73,6 +75,7 @@ from authority.usecases.ports import (
     EvidenceReviews,
     EvidenceStore,
     Histories,
+    Likenesses,
     Memberships,
     Outbox,
     PolicyVersions,
@@ -126,6 +129,7 @@ class Store:
     issuer_keys: IssuerKeys
     proposals: Proposals
     validations: Validations
+    likenesses: Likenesses
     approvals: Approvals
     withdrawals: ProposalWithdrawals
     decisions: Decisions
@@ -206,6 +210,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         issuer_keys=InProcessIssuerKeys(tables),
         proposals=InProcessProposals(tables),
         validations=InProcessValidations(tables),
+        likenesses=InProcessLikenesses(tables),
         approvals=InProcessApprovals(tables),
         withdrawals=InProcessProposalWithdrawals(tables),
         decisions=InProcessDecisions(tables),
@@ -244,6 +249,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         issuer_keys=PostgresIssuerKeys(reading),
         proposals=PostgresProposals(proposing),
         validations=PostgresValidations(proposing, statements),
+        likenesses=PostgresLikenesses(proposing),
         approvals=PostgresApprovals(proposing),
         withdrawals=PostgresProposalWithdrawals(proposing),
         decisions=PostgresDecisions(issuing, statements, clock),

@@ -41,7 +41,7 @@ from authority.usecases.ports import (
 )
 from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation
-from authority.usecases.validate_proposal import ValidationRequest
+from authority.usecases.validate_proposal import StillValidating, ValidationRequest
 from capability_authority.offline import PrivateKey
 from tests.world.authority import HERE, Authority
 
@@ -312,7 +312,9 @@ class World:
         by, revision = by or self.service, proposal.revision
         key = (revision.proposal_id, revision.revision)
         request = ValidationRequest(self.mark(by, request_id, "validate", key), *key)
-        return await self.authority.do.validate_proposal(by.calls(), request)
+        answer = await self.authority.do.validate_proposal(by.calls(), request)
+        assert not isinstance(answer, StillValidating)
+        return answer
 
     async def decide(
         self,

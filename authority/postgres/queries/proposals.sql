@@ -48,6 +48,14 @@ update authority.proposal_head set state = $3 where tenant = $1 and proposal_id 
 -- name: withdraw_proposal
 update authority.proposal_head set state = 'withdrawn', withdraw_time = $3 where tenant = $1 and proposal_id = $2
 
+-- name: begin_validation
+-- Validators are at a revision that nobody has judged.
+update authority.proposal_head h set state = 'validating'
+from authority.proposal q
+where h.tenant = $1 and h.proposal_id = $2 and h.current_revision = $3 and h.state = 'proposed'
+  and q.tenant = h.tenant and q.proposal_id = h.proposal_id and q.revision = h.current_revision
+returning q.correlation_id
+
 -- name: insert_proposal
 -- What recall looks for is made here, once: what the content says ($26), and the field names ($27) with less weight.
 insert into authority.proposal (

@@ -64,6 +64,7 @@ grant select on
   authority.validation_receipt, authority.approval_decision, authority.decision_receipt, authority.capability,
   authority.commit_receipt, authority.memory_record, authority.tombstone, authority.revocation,
   authority.citation, authority.evidence, authority.membership,
+  authority.content_signature, authority.content_band, authority.content_assertion,
   authority.token_identity, authority.principal_link
   to authority_read, authority_propose, authority_issue;
 grant select on authority.audit_event to authority_read;
@@ -73,6 +74,9 @@ grant insert on
   authority.approval_decision, authority.audit_event, authority.citation, authority.evidence
   to authority_propose;
 grant update (current_revision, state, withdraw_time) on authority.proposal_head to authority_propose;
+-- What validated content is compared by.
+grant insert on authority.content_signature, authority.content_band, authority.content_assertion
+  to authority_propose;
 -- Whoever withdraws tells it in the same transaction.
 grant insert on authority.revocation to authority_propose, authority_issue, authority_admin;
 grant usage on sequence authority.decision_sequence to authority_propose, authority_issue, authority_admin;

@@ -8,7 +8,8 @@ begin
     'memory_namespace', 'principal', 'principal_key', 'request', 'proposal_head', 'proposal', 'validation_receipt',
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
     'outbox_parked', 'audit_event', 'stream_nonce', 'revocation', 'refusal_count', 'citation', 'evidence',
-    'token_identity', 'principal_link', 'membership']
+    'token_identity', 'principal_link', 'membership', 'content_signature', 'content_band',
+    'content_assertion']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c

@@ -1,5 +1,7 @@
 """Messages of ProposalService."""
 
+import math
+
 from authority.domain.identity import Caller
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.refusal import malformed
@@ -121,13 +123,21 @@ def list_response(page: Page[StoredProposal]) -> pb.ListProposalsResponse:
     )
 
 
-def validation_request(caller: Caller, request: pb.ValidateProposalRequest) -> ValidationRequest:
+def validation_request(
+    caller: Caller, request: pb.ValidateProposalRequest, deadline: float = math.inf
+) -> ValidationRequest:
     """Which revision to judge."""
     return ValidationRequest(
         proposal_id=values.uuid(request.proposal_id, "proposal_id"),
         revision=values.revision(request.revision, "revision"),
         mark=request_mark(caller, request),
+        deadline=deadline,
     )
+
+
+def still_validating() -> pb.ValidateProposalResponse:
+    """Only that validators are at it."""
+    return pb.ValidateProposalResponse(state=PROPOSAL_STATES.number(ProposalState.VALIDATING))
 
 
 def validation_response(recorded: RecordedValidation) -> pb.ValidateProposalResponse:

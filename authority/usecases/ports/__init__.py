@@ -39,6 +39,7 @@ from authority.usecases.ports.requests import RequestMark
 from authority.usecases.ports.statements import KeySet, OpenedInvocation, Signer, Statements
 from authority.usecases.ports.surroundings import Clock, Identifiers
 from authority.usecases.ports.tokens import Cursors, PageTokens, RevisionTokens
+from authority.usecases.ports.validators import Likenesses, Validators
 
 __all__ = [
     "Approvals",
@@ -65,6 +66,7 @@ __all__ = [
     "IssuedCapability",
     "KeySet",
     "Leases",
+    "Likenesses",
     "Memberships",
     "MemoryNamespaces",
     "NoSigningKey",
@@ -104,5 +106,6 @@ __all__ = [
     "Taken",
     "Tokens",
     "Validations",
+    "Validators",
     "WithdrawnProposal",
 ]

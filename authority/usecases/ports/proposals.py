@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Protocol
 
 from authority.domain.decision import Approval
+from authority.domain.likeness import NO_TRAITS, Traits
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.record import MemoryNamespace
 from authority.domain.references import Instant, PrincipalRef, TenantRef
@@ -87,6 +88,14 @@ class RecordedValidation:
 class Validations(Protocol):
     """Keeps what validators said."""
 
+    async def answered(self, mark: RequestMark) -> RecordedValidation | Refusal | None:
+        """What this request was answered with when it came before, else None; IDEMPOTENCY_CONFLICT for another's id."""
+        ...
+
+    async def begin(self, mark: RequestMark, proposal_id: str, revision: int, now: Instant) -> None:
+        """Says of a revision that nobody has judged that validators are at it; changes nothing else."""
+        ...
+
     async def duplicate_of(
         self,
         tenant: TenantRef,
@@ -105,9 +114,9 @@ class Validations(Protocol):
         ...
 
     async def keep(
-        self, mark: RequestMark, signed: SignedValidation, state: ProposalState
+        self, mark: RequestMark, signed: SignedValidation, state: ProposalState, traits: Traits = NO_TRAITS
     ) -> RecordedValidation | Refusal:
-        """Keeps the receipt and moves the revision on.
+        """Keeps the receipt, and what later contents are compared with this one by, and moves the revision on.
 
         Refusals: IDEMPOTENCY_CONFLICT, EXPIRED, NOT_VALIDATED when a newer revision superseded it, it was withdrawn
         or a person turned it down, ALREADY_COMMITTED.

@@ -246,6 +246,16 @@ TRIPS: dict[str, Trip] = {
         "citation", "a registered principal cites", {"citation_id": NEW_ID, "cited_by": "test|nobody"}
     ),
     "citation_digests_are_digests": Trip("citation", "digests are SHA-256", {"receipt_digest": BAD_DIGEST}),
+    # --- what validated content is compared by
+    "content_signature_key": Trip("content_signature", "a revision has one signature"),
+    "content_signature_of_revision": Trip("content_signature", "it is of a revision", {"revision": 9}),
+    "content_signature_is_one": Trip("content_signature", "it has 128 hashes", {"signature": BAD_DIGEST}),
+    "content_band_key": Trip("content_band", "a revision is in a band once"),
+    "content_band_of_signature": Trip("content_band", "what is in a band has a signature", {"revision": 9}),
+    "content_band_is_a_mark": Trip("content_band", "a band is 16 bytes", {"band": BAD_DIGEST}),
+    "content_assertion_key": Trip("content_assertion", "a revision asserts a thing once"),
+    "content_assertion_of_revision": Trip("content_assertion", "a revision asserts it", {"revision": 9}),
+    "content_assertion_is_of_marks": Trip("content_assertion", "each part is 16 bytes", {"about": BAD_DIGEST}),
     # --- evidence
     "evidence_kept_once": Trip("evidence", "a digest stands for one piece of evidence"),
     "evidence_by_principal": Trip("evidence", "a registered principal puts it", EVIDENCE | {"put_by": "test|nobody"}),

@@ -12,6 +12,7 @@ from tests.integration.postgres.superuser import Superuser
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
+from tests.world.guarded import LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
 from tests.world.world import World, must
@@ -31,6 +32,8 @@ async def good_rows(authority: Authority) -> World:
     await join(world, world.user, CREW)
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     await kept(world, b"a log")
+    await make_guarded(world)
+    await judged(world, f'{{"predicate":"said","value":"{LONG}"}}', media_type="application/json")
     await bind(world, world.service, TOKEN)
     await link(world, world.agent, world.user)
     correction = must(await world.correct((await world.committed())[1].receipt.record_id))

@@ -32,7 +32,7 @@ authority_committer  update  capability(state,receipt_id) proposal_head(state,re
 authority_committer  update  memory_record(superseded_by,supersede_time)
 authority_propose    select  known
 authority_propose    insert  request proposal_head proposal validation_receipt approval_decision audit_event
-authority_propose    insert  revocation citation evidence
+authority_propose    insert  revocation citation evidence content_signature content_band content_assertion
 authority_propose    update  proposal_head(current_revision,state,withdraw_time)
 authority_issue      select  known stream_nonce refusal_count
 authority_issue      insert  request decision_receipt capability audit_event stream_nonce

@@ -17,6 +17,7 @@ from tests.integration.postgres.test_rights import acting_as
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
+from tests.world.guarded import LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
@@ -42,6 +43,8 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         must(await world.cite(answer.receipt.record_id, "answer 1"))
         await kept(world, b"a log")
         await join(world, world.user, CREW)
+        await make_guarded(world)
+        await judged(world, f'{{"predicate":"said","value":"{LONG}"}}', media_type="application/json")
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     return worlds
 

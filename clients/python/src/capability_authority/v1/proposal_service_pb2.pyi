@@ -435,6 +435,10 @@ Global___ValidateProposalRequest: _TypeAlias = ValidateProposalRequest  # noqa: 
 
 @_typing.final
 class ValidateProposalResponse(_message.Message):
+    """Validators are waited for 30 seconds, or as long as the call may take. When they need longer the answer is the state
+    VALIDATING alone, and the same request asks again for what they come to.
+    """
+
     DESCRIPTOR: _descriptor.Descriptor
 
     VALIDATION_RECEIPT_FIELD_NUMBER: _builtins.int
