@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from authority.cli.serving import stopped_by_sigterm
 from bench.exchange import measure_exchange, profile_exchange
 from bench.figures import Figure, note, show
+from bench.grants import measure_grants
 from bench.installation import installed
 from bench.issue import measure_issue, profile_issue
 from bench.many import measure_many, profile_batch, profile_stream
@@ -27,7 +28,13 @@ _INTERRUPTED: Final = 130
 _TERMINATED: Final = 143
 """Exit codes after Ctrl-C and SIGTERM, as shells count them."""
 _MEASUREMENTS: Final[Mapping[str, Measurement]] = MappingProxyType(
-    {"unary": measure_unary, "many": measure_many, "issue": measure_issue, "exchange": measure_exchange}
+    {
+        "unary": measure_unary,
+        "many": measure_many,
+        "issue": measure_issue,
+        "exchange": measure_exchange,
+        "grants": measure_grants,
+    }
 )
 _PROFILES: Final[Mapping[str, Measurement]] = MappingProxyType(
     {

@@ -21,6 +21,7 @@ FIGURES = {
     "stream_commit_vs_pgbench",
     "batch_issues_per_s",
     "exchanges_per_s",
+    "grant_chain_vs_ed25519",
 }
 
 
