@@ -109,5 +109,5 @@ def _principal(credentials: Credentials, kind: PrincipalKind) -> NewPrincipal:
         kind=kind,
         rights=RIGHTS_BY_KIND[kind],
         key_id=credentials.key_id,
-        public_key=credentials.private_key.public_key.raw,
+        public_key=credentials.signing_key.public_key.raw,
     )

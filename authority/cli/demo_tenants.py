@@ -89,7 +89,7 @@ class DemoTenants:
                 kind=kind,
                 rights=RIGHTS_BY_KIND[kind],
                 key_id=credentials.key_id,
-                public_key=credentials.private_key.public_key.raw,
+                public_key=credentials.signing_key.public_key.raw,
             )
             await self.operator.administration.add_principal(new, self.operator.clock.now())
             if tenant.team:

@@ -81,7 +81,7 @@ def add(  # noqa: PLR0913 - one option for each property
     credentials = None
     if out is not None and public_key is None and proof is None:
         credentials = _new_credentials(settings, tenant, principal, _target(settings, target))
-        key_id, raw_key = credentials.key_id, credentials.private_key.public_key.raw
+        key_id, raw_key = credentials.key_id, credentials.signing_key.public_key.raw
         _save(credentials, out)
     elif target is not None:
         raise Misused("--target is written into the file of --out: give it with --out FILE alone")

@@ -159,7 +159,7 @@ async def test_junk_is_refused_alone_and_the_good_are_issued(
             "BINDING_MISMATCH validation_receipt_digest",
         ),
         # I10: receipts signed by a holder, and by the authority's key for capabilities
-        (issue_of(ground, own, validation_receipt=forged(ground, own.private_key)), "ISSUER_UNKNOWN"),
+        (issue_of(ground, own, validation_receipt=forged(ground, own.signing_key)), "ISSUER_UNKNOWN"),
         (
             issue_of(ground, own, validation_receipt=forged(ground, installation.private_key(KeyPurpose.CAPABILITY))),
             "ISSUER_UNKNOWN",

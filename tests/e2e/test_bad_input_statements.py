@@ -66,7 +66,7 @@ async def test_i01_a_forged_statement_with_a_victims_settled_key_tells_an_attack
     ready = await team.ready()
     await team.commit(ready)
     attacker = tenant["other-service"]
-    forged = altered(ready, lambda _: None, attacker.private_key)
+    forged = altered(ready, lambda _: None, attacker.signing_key)
     before = storage.dump()
     # When the colleague presents it, with the victim's content and with other
     async with wire_to(services[0].address, attacker) as wire:
@@ -102,7 +102,7 @@ async def test_i10_a_receipt_signed_by_a_holder_or_a_capability_key_is_refused(
     # Given a receipt that says what the true one says, signed by a key of another purpose
     ground = await team.ground()
     request = issue_of(ground, tenant["service"])
-    keys = {"holder": tenant["service"].private_key, "capability": installation.private_key(KeyPurpose.CAPABILITY)}
+    keys = {"holder": tenant["service"].signing_key, "capability": installation.private_key(KeyPurpose.CAPABILITY)}
     true: SignedStatement = getattr(request, receipt)
     true.CopyFrom(_signed(true.payload, keys[signer], true.payload_type))
     before = storage.dump()

@@ -98,7 +98,7 @@ async def test_i01_i02_whoever_does_not_hold_it_learns_nothing_by_any_road(
     before = storage.dump(*kept)
     for thief in (tenant["other-service"], stranger["service"]):
         genuine = [one.capability.statement for one in (settled, live)]
-        forged = [altered(one, lambda _: None, thief.private_key) for one in (settled, live)]
+        forged = [altered(one, lambda _: None, thief.signing_key) for one in (settled, live)]
         items = [
             CommitItem(capability, content=content)
             for capability in (*genuine, *forged)

@@ -134,7 +134,7 @@ def _new_principal(tenant: TenantRef, credentials: Credentials, kind: PrincipalK
         kind=kind,
         rights=RIGHTS_BY_KIND[kind],
         key_id=credentials.key_id,
-        public_key=credentials.private_key.public_key.raw,
+        public_key=credentials.signing_key.public_key.raw,
     )
 
 

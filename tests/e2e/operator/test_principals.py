@@ -49,7 +49,7 @@ def test_a_key_made_elsewhere_is_registered_by_its_proof(run: Run, tmp_path: Pat
     elsewhere = tmp_path / "elsewhere.json"
     told(run, "principals", "add", "--tenant", TENANT, "--principal", "desk|lender", "--kind", "agent",
          "--out", str(elsewhere))  # fmt: skip
-    key = Credentials.from_file(elsewhere).private_key
+    key = Credentials.from_file(elsewhere).signing_key
     told(run, "principals", "revoke", "--tenant", TENANT, "--key", key.public_key.key_id, "--yes")
     other = "cognitum-tenant|lantern-software"
     command = ("principals", "add", "--tenant", other, "--principal", "desk|owner", "--kind", "agent",

@@ -65,7 +65,7 @@ class SmallAuthority:
 
     def accept(self, credentials: Credentials) -> None:
         """Register the key of credentials made elsewhere."""
-        self._holder_keys[credentials.key_id] = credentials.private_key.public_key
+        self._holder_keys[credentials.key_id] = credentials.signing_key.public_key
 
     def upset(self, rpc: str, *faults: Fault) -> None:
         """What happens to the next calls of the RPC, in this order; after that they are served."""

@@ -4,12 +4,22 @@ import json
 import os
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from capability_authority.client import Credentials, CredentialsExposed, CredentialsRefused, Reference
+from capability_authority.client import (
+    ClientCertificate,
+    Credentials,
+    CredentialsExposed,
+    CredentialsRefused,
+    Reference,
+    TlsRoots,
+    TokenFile,
+)
+from capability_authority.client.proofs import Prover
 from capability_authority.offline import PrivateKey
 
 KEY = PrivateKey.from_seed(bytes(32))
@@ -160,3 +170,77 @@ def test_the_secret_is_not_shown() -> None:
     assert SECRET_LINE not in repr(CREDENTIALS)
     assert SECRET_LINE not in str(CREDENTIALS)
     assert KEY.public_key.key_id in repr(CREDENTIALS)
+
+
+# --- what is shown instead of a signature -----------------------------------------------------------------------------
+
+
+CLIENT = TlsRoots(b"-----ROOTS-----\n", "authority.example", ClientCertificate(b"-----CERT-----\n", b"-----KEY-----\n"))
+
+
+def shown(**changes: object) -> Credentials:
+    """Credentials that sign nothing."""
+    return replace(CREDENTIALS, private_key=None, **changes)  # type: ignore[arg-type] # fields by their names
+
+
+@pytest.mark.parametrize(
+    "credentials",
+    [
+        lambda: shown(tls=CLIENT, credential_id="sha256:" + "a" * 64),
+        lambda: shown(tls=CLIENT),
+        lambda: shown(bearer_token="a.b.c"),
+        lambda: shown(bearer_token=TokenFile(Path("/run/token")), tls=TlsRoots(b"roots", None)),
+        lambda: replace(CREDENTIALS, tls=CLIENT, bearer_token="a.b.c"),
+    ],
+)
+def test_what_is_shown_is_kept_in_the_file_and_never_printed(
+    tmp_path: Path, credentials: Callable[[], Credentials]
+) -> None:
+    kept, file = credentials(), tmp_path / "credentials.json"
+    kept.save(file)
+    assert Credentials.from_file(file) == kept
+    assert "a.b.c" not in repr(kept)
+    assert "-----KEY-----" not in repr(kept)
+
+
+def test_a_certificate_binds_by_its_credential_and_a_token_by_nothing() -> None:
+    assert shown(tls=CLIENT, credential_id="sha256:" + "a" * 64).key_id == "sha256:" + "a" * 64
+    for credentials in (shown(bearer_token="a.b.c"), shown(tls=CLIENT)):
+        with pytest.raises(CredentialsRefused, match="nothing to which"):
+            _ = credentials.key_id
+    with pytest.raises(CredentialsRefused, match="no key that signs"):
+        _ = shown(bearer_token="a.b.c").signing_key
+    with pytest.raises(CredentialsRefused, match="neither"):
+        shown()
+
+
+def test_without_a_key_the_metadata_names_the_tenant_and_a_token_is_asked_for_each_time() -> None:
+    tokens = iter(["t.o.1", "t.o.2"])
+    credentials = shown(bearer_token=lambda: next(tokens))
+    prover, tenant = Prover(credentials), "|".join(credentials.tenant)
+    for token in ("t.o.1", "t.o.2"):
+        assert prover.entries("/x", b"") == [
+            ("capability-authority-tenant", tenant),
+            ("authorization", f"Bearer {token}"),
+        ]
+
+
+@pytest.mark.parametrize("token", ["", "a b", "a\nb", "ä.b.c", "a\x00"])
+def test_what_is_no_token_is_not_sent_nor_shown(token: str) -> None:
+    with pytest.raises(CredentialsRefused) as caught:
+        Prover(shown(bearer_token=token)).entries("/x", b"")
+    assert not token or token not in str(caught.value)
+
+
+def test_a_file_with_a_token_is_read_anew_and_for_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    token = TokenFile(file)
+    with pytest.raises(CredentialsRefused):
+        token()
+    for text in ("t.o.1", "t.o.2"):
+        file.write_text(text + "\n")
+        file.chmod(0o600)
+        assert token() == text
+    file.chmod(0o644)
+    with pytest.raises(CredentialsExposed):
+        token()

@@ -6,10 +6,17 @@
 from capability_authority.client.audit_values import AuditEvent, AuditNews
 from capability_authority.client.authority import CapabilityAuthority
 from capability_authority.client.call_options import CallOptions
-from capability_authority.client.channel import PlaintextRefused, TlsRoots
+from capability_authority.client.channel import ClientCertificate, PlaintextRefused, TlsRoots
 from capability_authority.client.connection import ConnectionClosed
 from capability_authority.client.content import Content
-from capability_authority.client.credentials import Credentials, CredentialsExposed, CredentialsRefused, Reference
+from capability_authority.client.credentials import (
+    BearerToken,
+    Credentials,
+    CredentialsExposed,
+    CredentialsRefused,
+    Reference,
+    TokenFile,
+)
 from capability_authority.client.errors import (
     AlreadyCommitted,
     ApprovalRequired,
@@ -83,6 +90,7 @@ __all__ = [
     "AuditEvent",
     "AuditNews",
     "AuthorityError",
+    "BearerToken",
     "BindingMismatch",
     "BudgetExhausted",
     "CallOptions",
@@ -92,6 +100,7 @@ __all__ = [
     "Check",
     "CheckVerdict",
     "Citation",
+    "ClientCertificate",
     "CommitItem",
     "Committed",
     "ConnectionClosed",
@@ -151,6 +160,7 @@ __all__ = [
     "StatementRefused",
     "StreamedCommit",
     "TlsRoots",
+    "TokenFile",
     "TransportError",
     "TryLater",
     "Unavailable",

@@ -1,10 +1,11 @@
 """The client: everything a holder, proposer or reviewer asks of an authority."""
 
 import os
+from dataclasses import replace
 from typing import Final, Self
 
 from capability_authority.client.channel import TlsRoots
-from capability_authority.client.credentials import Credentials
+from capability_authority.client.credentials import BearerToken, Credentials
 from capability_authority.client.proofs import Prover
 from capability_authority.client.retries import RetryPolicy
 from capability_authority.client.verbs.audit import AuditVerbs
@@ -47,21 +48,25 @@ class CapabilityAuthority(
         retries: RetryPolicy = DEFAULT_RETRIES,
         timeout: float = DEFAULT_TIMEOUT,
         pinned_key_ids: frozenset[str] | None = None,
+        bearer_token: BearerToken | None = None,
     ) -> Self:
         """A client to be entered with `async with`; only then a channel is made.
 
         `credentials` are given, or read from a file, or from the file that `AUTHORITY_CREDENTIALS` names. `target`,
-        "host:port" or "unix:PATH", is theirs unless given. Without `tls` it must be 127.0.0.1, [::1] or a Unix socket.
-        The issuer is the one that the credentials pin; `pinned_key_ids`, known by another road, narrow trust to these
-        of its keys. `timeout` is in seconds, for each call, all its attempts included.
+        "host:port" or "unix:PATH", is theirs unless given, and so are `tls` and `bearer_token`. Without TLS it must be
+        127.0.0.1, [::1] or a Unix socket. The issuer is the one that the credentials pin; `pinned_key_ids`, known by
+        another road, narrow trust to these of its keys. `timeout` is in seconds, for each call, all its attempts
+        included.
 
         Raises `CredentialsRefused`, `PlaintextRefused`.
         """
         known = _credentials(credentials)
+        if bearer_token is not None:
+            known = replace(known, bearer_token=bearer_token)
         return cls(
             prover=Prover(known),
             target=known.target if target is None else target,
-            tls=tls,
+            tls=known.tls if tls is None else tls,
             retries=retries,
             timeout=timeout,
             pinned_key_ids=pinned_key_ids,

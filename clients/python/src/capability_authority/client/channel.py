@@ -1,7 +1,7 @@
 """The gRPC channel: where it may go without TLS, and how it behaves."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
 from typing import Final, Self
@@ -9,10 +9,13 @@ from typing import Final, Self
 import grpc
 from grpc import aio
 
-__all__ = ["PlaintextRefused", "TlsRoots", "is_local", "open_channel", "require_protected"]
+from capability_authority.client.private_files import read_private_file
+
+__all__ = ["ClientCertificate", "PlaintextRefused", "TlsRoots", "is_local", "open_channel", "require_protected"]
 
 _LOOPBACK_4: Final = ip_network("127.0.0.0/8")
 _LOOPBACK_6: Final = IPv6Address("::1")
+_MOST_BYTES: Final = 64 * 1024
 
 _OPTIONS: Final = (
     # gRPC would send the bytes of an attempt again with the proof that is already used. A service configuration found
@@ -42,13 +45,24 @@ class PlaintextRefused(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class ClientCertificate:
+    """What a client shows of itself (mTLS): the certificate with its chain, and its private key, both PEM."""
+
+    certificate: bytes
+    private_key: bytes = field(repr=False)
+    """A secret: never shown, logged or sent."""
+
+
+@dataclass(frozen=True, slots=True)
 class TlsRoots:
-    """Which certificate authorities may vouch for the server."""
+    """Which certificate authorities may vouch for the server, and what the client shows of itself."""
 
     pem: bytes | None
     """Root certificates in PEM form; None for those that gRPC brings along."""
     server_name: str | None = None
     """The name that the server's certificate must bear, when it is not the target's host."""
+    client: ClientCertificate | None = None
+    """For an authority that asks its callers for certificates."""
 
     @classmethod
     def system(cls, *, server_name: str | None = None) -> Self:
@@ -59,6 +73,14 @@ class TlsRoots:
     def from_file(cls, path: str | os.PathLike[str], *, server_name: str | None = None) -> Self:
         """The roots in a PEM file. Raises `OSError` when it cannot be read."""
         return cls(Path(path).read_bytes(), server_name)
+
+    def showing(self, certificate: str | os.PathLike[str], private_key: str | os.PathLike[str]) -> Self:
+        """The same, with a client's certificate and private key from PEM files.
+
+        Raises `OSError` when one cannot be read, `FileExposed` when others have rights on the private key.
+        """
+        client = ClientCertificate(Path(certificate).read_bytes(), read_private_file(Path(private_key), _MOST_BYTES))
+        return replace(self, client=client)
 
 
 def is_local(target: str) -> bool:
@@ -92,7 +114,9 @@ def open_channel(target: str, tls: TlsRoots | None) -> aio.Channel:
         # A proxy would take the plaintext off this machine.
         return aio.insecure_channel(target, options=[*_OPTIONS, ("grpc.enable_http_proxy", 0)])
     named = [] if tls.server_name is None else [("grpc.ssl_target_name_override", tls.server_name)]
-    return aio.secure_channel(target, grpc.ssl_channel_credentials(tls.pem), options=[*_OPTIONS, *named])
+    shown = (tls.client.private_key, tls.client.certificate) if tls.client else (None, None)
+    credentials = grpc.ssl_channel_credentials(tls.pem, *shown)
+    return aio.secure_channel(target, credentials, options=[*_OPTIONS, *named])
 
 
 def _ip(host: str) -> IPv4Address | IPv6Address | None:

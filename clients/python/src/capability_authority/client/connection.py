@@ -24,7 +24,6 @@ from capability_authority.client.statuses import KeyedCall, failure_of
 from capability_authority.client.streams import StreamedItems, StreamSettings
 from capability_authority.client.tracing import trace_entries
 from capability_authority.client.watches import watched
-from capability_authority.offline import PROOF_METADATA_KEY
 from capability_authority.v1.capability_service_pb2 import GetKeySetRequest, GetKeySetResponse
 
 __all__ = ["Connection", "ConnectionClosed"]
@@ -149,7 +148,7 @@ class Connection:
 
         def connect() -> "aio.StreamStreamCall[bytes, bytes]":
             method: aio.StreamStreamMultiCallable[bytes, bytes] = self._open_channel().stream_stream(rpc.path)
-            return method(metadata=[*entries, (PROOF_METADATA_KEY, self._prover.prove(rpc.path, b""))])
+            return method(metadata=[*entries, *self._prover.entries(rpc.path, b"")])
 
         async def sized() -> AsyncIterator[Item]:
             async for item in source:
@@ -172,7 +171,7 @@ class Connection:
 
         def connect(data: bytes) -> "aio.UnaryStreamCall[bytes, bytes]":
             method: aio.UnaryStreamMultiCallable[bytes, bytes] = self._open_channel().unary_stream(known.path)
-            return method(data, metadata=[*entries, (PROOF_METADATA_KEY, self._prover.prove(known.path, data))])
+            return method(data, metadata=[*entries, *self._prover.entries(known.path, data)])
 
         return watched(KeyedCall(known), request, response_class, connect, take_in, self._retries)
 
@@ -182,7 +181,7 @@ class Connection:
         """Sign the bytes, then send those very bytes: without a serializer gRPC passes them through."""
         metadata: list[tuple[str, str | bytes]] = list(entries)
         if call.rpc.needs_proof:
-            metadata.append((PROOF_METADATA_KEY, self._prover.prove(call.rpc.path, data)))
+            metadata += self._prover.entries(call.rpc.path, data)
         method: aio.UnaryUnaryMultiCallable[bytes, bytes] = self._open_channel().unary_unary(call.rpc.path)
         try:
             return await method(data, timeout=seconds, metadata=metadata)

@@ -1,4 +1,4 @@
-"""Makes the proof of each attempt."""
+"""Makes what each attempt says of its caller: a proof, or the tenant for which its connection or token speaks."""
 
 import secrets
 import time
@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from capability_authority.client.credentials import Credentials
-from capability_authority.offline import make_invocation
+from capability_authority.client.credentials import Credentials, token_now
+from capability_authority.offline import PROOF_METADATA_KEY, make_invocation
 from capability_authority.v1.types_pb2 import PrincipalRef, TenantRef
 
 __all__ = ["Prover"]
 
 _NONCE_BYTES: Final = 16
+_TENANT_ENTRY: Final = "capability-authority-tenant"
+_AUTHORIZATION: Final = "authorization"
 _NANOS_PER_MS: Final = 1_000_000
 
 
@@ -26,7 +28,7 @@ def _new_nonce() -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Prover:
-    """Signs Invocations with the key of the credentials (semantics §2)."""
+    """Signs Invocations with the key of the credentials, where they have one (semantics §2)."""
 
     credentials: Credentials
     now_ms: Callable[[], int] = _now_ms
@@ -34,14 +36,30 @@ class Prover:
     new_nonce: Callable[[], bytes] = _new_nonce
     """16 to 32 random bytes, new ones each time."""
 
+    def entries(self, path: str, request_bytes: bytes) -> list[tuple[str, str | bytes]]:
+        """The metadata of one attempt: of a proof, or without a key to sign of the tenant; and of a token.
+
+        Raises `CredentialsRefused` when the token cannot be had.
+        """
+        credentials, entries = self.credentials, list[tuple[str, str | bytes]]()
+        if credentials.private_key is not None:
+            entries.append((PROOF_METADATA_KEY, self.prove(path, request_bytes)))
+        else:
+            # A certificate names no tenant, and a token of another must not pass for one of this.
+            entries.append((_TENANT_ENTRY, "|".join(credentials.tenant)))
+        if credentials.bearer_token is not None:
+            entries.append((_AUTHORIZATION, f"Bearer {token_now(credentials.bearer_token)}"))
+        return entries
+
     def prove(self, path: str, request_bytes: bytes) -> bytes:
         """The proof of one attempt: over exactly these bytes, with a nonce and time of its own.
 
         Every attempt has a new one, for a read's proof works once and both kinds go stale while a caller waits.
+        Raises `CredentialsRefused` without a key that signs.
         """
         tenant, principal = self.credentials.tenant, self.credentials.principal
         return make_invocation(
-            private_key=self.credentials.private_key,
+            private_key=self.credentials.signing_key,
             tenant=TenantRef(namespace=tenant.namespace, id=tenant.id),
             principal=PrincipalRef(namespace=principal.namespace, id=principal.id),
             audience=self.credentials.audience,

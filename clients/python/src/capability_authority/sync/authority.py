@@ -7,6 +7,7 @@ from typing import Self, Unpack
 
 from capability_authority.client import (
     AuthorityError,
+    BearerToken,
     CallOptions,
     CommitItem,
     Credentials,
@@ -49,6 +50,7 @@ class CapabilityAuthority(Delegate):
         retries: RetryPolicy = DEFAULT_RETRIES,
         timeout: float = DEFAULT_TIMEOUT,
         pinned_key_ids: frozenset[str] | None = None,
+        bearer_token: BearerToken | None = None,
     ) -> Self:
         """A client to be entered with `with`; only then a channel is made. All else is as for the async client.
 
@@ -62,6 +64,7 @@ class CapabilityAuthority(Delegate):
                 retries=retries,
                 timeout=timeout,
                 pinned_key_ids=pinned_key_ids,
+                bearer_token=bearer_token,
             )
         )
 
