@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CANDIDATES := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
+ALONE := tests/crash tests/faults tests/bench
 PROJECTS := pyproject.toml clients/python/pyproject.toml
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off --no-deps --no-compile
 INSTALL_PROJECTS := $(PIP_INSTALL) --no-build-isolation --editable clients/python --editable .
@@ -25,8 +26,15 @@ demo: $(VENV)/runtime-installed ## Run the main job on embedded servers in a thr
 serve: $(VENV)/runtime-installed ## Run the service on embedded servers until Ctrl-C.
 	@$(BIN)/authority serve
 
+# Most tests wait for servers, so two processes side by side take little more than half the time of one; each starts
+# servers of its own. Whoever kills, stops and times has the machine alone afterwards.
 test: $(VENV)/dev-installed ## Run all tests; ARGS goes to pytest, for example: make test ARGS="tests/unit -x".
+ifdef ARGS
 	@$(BIN)/python -m pytest $(ARGS)
+else
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(addprefix --ignore=,$(ALONE))
+	@$(BIN)/python -m pytest $(ALONE)
+endif
 
 bench: $(VENV)/runtime-installed ## Measure what commits cost; ARGS are options, for example: make bench ARGS="--rounds 3".
 	@$(BIN)/python -m bench $(ARGS)

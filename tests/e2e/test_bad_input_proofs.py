@@ -288,6 +288,7 @@ async def test_g16_a_flood_of_refused_calls_leaves_nothing_behind(
         failures = await all_of(calls)
         # Then all are refused, and nothing is kept of them
         assert {failure.reason for failure in failures} == {"CALLER_UNAUTHENTICATED", "ISSUER_UNKNOWN"}
-        assert set(redis.scan_iter("*")) <= names
+        # But for what the services ask Redis by, which comes and goes.
+        assert {name for name in redis.scan_iter("*") if not name.endswith(b":probe")} <= names
     assert storage.dump() == before
     assert sum(len(process.said) for process in services) < logged + 10_000, "a line for each call has more"

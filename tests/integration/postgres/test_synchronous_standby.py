@@ -48,10 +48,11 @@ async def world(url: str, tmp_path: Path) -> AsyncIterator[World]:
 
 
 @asynccontextmanager
-async def standby_away(superuser: Superuser) -> AsyncIterator[None]:
+async def standby_away(superuser: Superuser, url: str) -> AsyncIterator[None]:
     """Commits wait for a standby that is not there, for as long as the block lasts."""
     await configure(superuser, "alter system set synchronous_standby_names = 'nobody'")
     try:
+        await _commits_wait(superuser, url)
         yield
     finally:
         await configure(superuser, "alter system reset synchronous_standby_names")
@@ -69,6 +70,30 @@ async def configure(superuser: Superuser, statement: str) -> None:
     await until(holds)
 
 
+async def _commits_wait(superuser: Superuser, url: str) -> None:
+    """Returns once a commit waits: that a standby is named is told to those who commit by another process, later."""
+    probe = await asyncpg.connect(url)
+    try:
+        process = probe.get_server_pid()
+        while True:
+            writing = asyncio.create_task(probe.execute("select pg_logical_emit_message(true, 'probe', '')"))
+            while not writing.done() and not await _waits_for_standby(superuser, process):
+                pass
+            if not writing.done():
+                await superuser.execute("select pg_cancel_backend($1)", process)
+                await writing
+                return
+            await writing
+    finally:
+        await probe.close()
+
+
+async def _waits_for_standby(superuser: Superuser, process: int) -> bool:
+    await superuser.execute("select pg_stat_clear_snapshot()")
+    statement = "select wait_event = 'SyncRep' from pg_stat_activity where pid = $1"
+    return bool(await superuser.fetchval(statement, process))
+
+
 async def waiting(superuser: Superuser, *, other_than: int = 0) -> int:
     """The process that has committed here and waits for the standby, another one than that."""
     found: list[int] = []
@@ -83,9 +108,11 @@ async def waiting(superuser: Superuser, *, other_than: int = 0) -> int:
     return found[0]
 
 
-async def test_i18_a_commit_that_the_standby_may_lack_is_not_told_of(world: World, superuser: Superuser) -> None:
+async def test_i18_a_commit_that_the_standby_may_lack_is_not_told_of(
+    world: World, superuser: Superuser, url: str
+) -> None:
     issued = await world.issued()
-    async with standby_away(superuser):
+    async with standby_away(superuser, url):
         # given a commit that the server stops waiting for: it answers with success and a warning
         first = asyncio.create_task(world.commit(issued, within_s=4.0))
         process = await waiting(superuser)
@@ -115,9 +142,11 @@ async def test_i18_a_commit_that_the_standby_may_lack_is_not_told_of(world: Worl
     assert await world.counts() == all_are(1)
 
 
-async def test_i18_a_capability_that_the_standby_may_lack_is_not_told_of(world: World, superuser: Superuser) -> None:
+async def test_i18_a_capability_that_the_standby_may_lack_is_not_told_of(
+    world: World, superuser: Superuser, url: str
+) -> None:
     ground = await world.allowed()
-    async with standby_away(superuser):
+    async with standby_away(superuser, url):
         # given a capability whose issuing the server stops waiting for: it answers with success and a warning
         first = asyncio.create_task(world.issue(ground, "k", request_id="r", within_s=1.0))
         process = await waiting(superuser)
@@ -153,11 +182,11 @@ ACTS: dict[str, Act] = {
 
 @pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
 async def test_i18_i11_a_change_that_the_standby_may_lack_is_not_acknowledged(
-    world: World, superuser: Superuser, act: Act
+    world: World, superuser: Superuser, url: str, act: Act
 ) -> None:
     issued, (_, committed) = await world.issued(), await world.committed()
     record_id = committed.receipt.record_id
-    async with standby_away(superuser):
+    async with standby_away(superuser, url):
         # given a withdrawal, or another change, that the server stops waiting for: it says success, and warns
         first = asyncio.create_task(act(world, issued, record_id))
         process = await waiting(superuser)
@@ -177,7 +206,7 @@ async def test_i18_i11_a_change_that_the_standby_may_lack_is_not_acknowledged(
 
 
 async def test_i18_no_refusal_and_no_reader_is_told_of_a_receipt_that_the_standby_may_lack(
-    world: World, superuser: Superuser
+    world: World, superuser: Superuser, url: str
 ) -> None:
     issued = await world.issued()
     terms, store = issued.capability.terms, world.authority.store
@@ -197,7 +226,7 @@ async def test_i18_no_refusal_and_no_reader_is_told_of_a_receipt_that_the_standb
         "export": export,
         "list": lambda: receipts.page(world.tenant, memory_namespace=NAMESPACE, holder=None, after="", size=9),
     }
-    async with standby_away(superuser):
+    async with standby_away(superuser, url):
         # given a commit that is there for all to see, and of which the standby knows nothing
         first = asyncio.create_task(world.commit(issued, within_s=1.0))
         process = await waiting(superuser)
@@ -220,7 +249,9 @@ async def test_i18_no_refusal_and_no_reader_is_told_of_a_receipt_that_the_standb
     assert answers == {"revoke": settled, "approve": settled, "by key": found, "export": found, "list": [found]}
 
 
-async def test_i18_no_watch_tells_of_a_withdrawal_that_the_standby_may_lack(world: World, superuser: Superuser) -> None:
+async def test_i18_no_watch_tells_of_a_withdrawal_that_the_standby_may_lack(
+    world: World, superuser: Superuser, url: str
+) -> None:
     # given a withdrawal that is there for all to see, and of which the standby knows nothing
     issued, store = await world.issued(), world.authority.store
     start = await store.audit_log.now(world.tenant)
@@ -231,7 +262,7 @@ async def test_i18_no_watch_tells_of_a_withdrawal_that_the_standby_may_lack(worl
         "audit": lambda: store.audit_log.news(world.tenant, of_it, start, 9),
         "audit list": lambda: store.audit_log.page(world.tenant, of_it, oldest_first=False, after="", size=1),
     }
-    async with standby_away(superuser):
+    async with standby_away(superuser, url):
         withdrawal = asyncio.create_task(world.revoke(issued))
         process = await waiting(superuser)
         await superuser.execute("select pg_cancel_backend($1)", process)
@@ -259,7 +290,7 @@ async def test_waking_the_relay_waits_for_no_standby(url: str, superuser: Superu
     # given somebody who listens, and commits that wait for a standby which is not there
     woken = asyncio.Event()
     await superuser.add_listener(OUTBOX_CHANNEL, lambda *_: woken.set())
-    async with standby_away(superuser), connected(url) as databases:
+    async with standby_away(superuser, url), connected(url) as databases:
         # when the relay is woken, then the notification arrives
         relay = RelayWake(databases[Power.COMMIT])
         relay.wake()
