@@ -24,6 +24,7 @@ from authority.usecases.ports import AuditLog, Clock
 
 FIRST_PURPOSES = (
     KeyPurpose.CAPABILITY,
+    KeyPurpose.GRANT,
     KeyPurpose.RECEIPT,
     KeyPurpose.VALIDATION,
     KeyPurpose.DECISION,

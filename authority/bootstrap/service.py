@@ -28,6 +28,7 @@ from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.evidence import PostgresEvidence
 from authority.postgres.gathering import GatheringSettings
 from authority.postgres.generation import GenerationWatch
+from authority.postgres.grants import PostgresGrants
 from authority.postgres.histories import PostgresHistories
 from authority.postgres.likenesses import PostgresLikenesses
 from authority.postgres.memberships import PostgresMemberships
@@ -60,6 +61,7 @@ from authority.signing.revision_tokens import SealedRevisionTokens
 from authority.signing.signer import KeyedSigner
 from authority.signing.statements import StatementReader
 from authority.telemetry import metrics, spans
+from authority.usecases.act_under_grant import ActUnderGrant
 from authority.usecases.admit import Admit, AdmitStream
 from authority.usecases.authenticate import Authenticate
 from authority.usecases.cite import ListCitations, RegisterCitation
@@ -72,12 +74,16 @@ from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
 from authority.usecases.gather_material import GatherMaterial
+from authority.usecases.grant_chains import GrantChains
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.known_namespaces import KnownNamespaces
+from authority.usecases.look_after_grants import GetGrant, RevokeGrant
+from authority.usecases.make_grant import Bearers, ExchangeGrant, IssueGrant
 from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Clock, Identifiers
+from authority.usecases.presented_grants import PresentedGrants
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_policy import GetPolicyVersion
@@ -337,12 +343,20 @@ def _use_cases(
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
     memberships = PostgresMemberships(databases.read)
     create = CreateProposal(admit, reader, proposing, memberships, judges.validators, clock, identifiers)
-    issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here)
+    grants = PostgresGrants(databases.issue, reader)
+    presented = PresentedGrants(GrantChains(reader, settings.issuer), grants)
+    bearers = Bearers(registry)
+    act = ActUnderGrant(presented, clock)
+    issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here, act)
     return UseCases(
         authenticate=authenticate,
         admit_stream=AdmitStream(PostgresStreamNonces(databases.issue)),
         issue=issue,
         issue_batch=IssueBatch(issue),
+        issue_grant=IssueGrant(admit, presented, bearers, signer, clock, identifiers),
+        exchange_grant=ExchangeGrant(admit, presented, bearers, signer, clock, identifiers),
+        revoke_grant=RevokeGrant(admit, presented, clock),
+        get_grant=GetGrant(admit, grants, clock),
         verify_capability=VerifyCapability(admit, reader, capabilities, clock, here),
         commit=commit,
         commit_batch=CommitBatch(commit),

@@ -94,3 +94,8 @@ class OpenedGrant:
     statement: Statement
     digest: bytes
     terms: Grant
+
+
+def principals_of(terms: Grant) -> tuple[PrincipalRef, ...]:
+    """Whoever must be active for the grant to be used: the subject, and every holder of the chain, root first."""
+    return (terms.subject, *terms.actor_chain, terms.holder)

@@ -115,7 +115,8 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
             NO,
             "The issuer key that signed the statement, or the holder key that it binds, was revoked.",
             "Have it issued again, for an active key of its holder.",
-            see=("semantics §5", "case I11"),
+            _FIELD,
+            ("semantics §5", "case I11"),
         ),
         Reason.BINDING_MISMATCH: Remedy(
             NO,
@@ -134,8 +135,9 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
         Reason.POLICY_DENIED: Remedy(
             NO,
             "Policy forbids it, says nothing of it, or another version of it decides by now.",
-            "Evaluate policy again; what it answers names the policies that determined it.",
-            see=("semantics §7",),
+            "Evaluate policy again; what it answers names the policies that determined it. A grant is made anew.",
+            _FIELD,
+            ("semantics §7",),
         ),
         Reason.NOT_YET_VALID: Remedy(
             NO,
@@ -181,8 +183,9 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
         Reason.BUDGET_EXHAUSTED: Remedy(
             LATER,
             "A budget or rate is used up for now.",
-            "Wait, or ask for a larger one.",
-            see=("semantics §6",),
+            "Wait, or ask for a larger one. What a grant says of uses, tokens and money is never refilled.",
+            {"dimension": "of what a grant of the chain has too little left"},
+            ("semantics §6", "case E22"),
         ),
         Reason.OVERLOADED: Remedy(
             LATER,

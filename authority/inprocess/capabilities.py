@@ -9,9 +9,10 @@ from authority.domain.issuing import IssuingFacts, IssuingQuestion, judge_offer
 from authority.domain.plan import Claim
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
-from authority.domain.refusal import Refusal
+from authority.domain.refusal import Refusal, highest
+from authority.inprocess.grants import grant_refusals, judge_spend, keep_spend
 from authority.inprocess.tables import KeptCapability, Tables
-from authority.usecases.ports import CapabilityFate, Clock, IssuedCapability, Offer, RequestMark
+from authority.usecases.ports import CapabilityFate, Clock, IssuedCapability, Offer, RequestMark, Spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,12 @@ class InProcessCapabilities:
         committed = tables.heads[claim.tenant, offered.terms.proposal_id].receipt_id
         if committed:
             return Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": committed})
+        if offer.spend and (refusal := self._judge_spend(offer.mark.tenant, offer.spend)):
+            return refusal
         self._replace_expired(claim)
         self.tables.capabilities[claim.tenant, offered.terms.capability_id] = KeptCapability(offered, claim, "issued")
+        if offer.spend:
+            keep_spend(tables, offered.terms, offer.spend)
         self.tables.tell(
             AuditEvent(
                 tenant=claim.tenant,
@@ -114,6 +119,11 @@ class InProcessCapabilities:
             )
         )
         return IssuedCapability(offered, replayed=False)
+
+    def _judge_spend(self, tenant: TenantRef, spend: Spend) -> Refusal | None:
+        now = self.clock.now()
+        against = highest(grant_refusals(self.tables, tenant, spend.grant_digest, now))
+        return against or judge_spend(self.tables, tenant, spend, now)
 
     def _replace_expired(self, claim: Claim) -> None:
         for key, kept in self.tables.capabilities.items():

@@ -14,6 +14,7 @@ from authority.domain.refusal import Refusal, binding_mismatch
 from authority.domain.statement import KeyState
 from authority.domain.validation import SignedValidation, ValidationOutcome
 from authority.domain.verify import judge_time
+from authority.inprocess.grants import grant_refusals
 from authority.inprocess.tables import Head, KeptCapability, KeptKey, KeptPrincipal, Tables
 
 _STANDING = COMMITTABLE | {ProposalState.COMMITTED}
@@ -38,6 +39,8 @@ def live_refusals(tables: Tables, plan: CommitPlan, now: Instant) -> Iterator[Re
     terms, facts = plan.capability.terms, _facts(tables, plan)
     yield _judge_keys(tables, plan, facts)
     yield _judge_bindings(terms, facts)
+    if terms.grant_digest:
+        yield from grant_refusals(tables, terms.tenant, terms.grant_digest, now)
     yield from _judge_policy(terms, facts)
     yield from _judge_times(facts, now)
     yield _judge_withdrawals(tables, terms, facts)

@@ -26,7 +26,7 @@ from authority.domain.statement import IssuerKey
 from authority.domain.tally import Counted
 from authority.domain.validation import SignedValidation
 from authority.usecases.administer import ListedPolicy
-from authority.usecases.ports import RequestMark
+from authority.usecases.ports import KeptGrant, RequestMark
 
 Answer = TypeVar("Answer")
 
@@ -77,6 +77,17 @@ class KeptCapability:
     claim: Claim
     state: str
     revoke_time: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GrantUse:
+    """One use of one grant, its own or a descendant's, beside which these were spent."""
+
+    tenant: TenantRef
+    grant_digest: bytes
+    capability_id: str
+    tokens: int
+    usd_micros: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +167,9 @@ class Tables:
     """By revision: what its content is compared by."""
     approvals: list[Approval] = field(default_factory=list)
     decisions: dict[tuple[TenantRef, bytes], SignedDecision] = field(default_factory=dict)
+    grants: dict[tuple[TenantRef, bytes], KeptGrant] = field(default_factory=dict)
+    grant_uses: list[GrantUse] = field(default_factory=list)
+    """In the order in which they were spent."""
     capabilities: dict[tuple[TenantRef, str], KeptCapability] = field(default_factory=dict)
     receipts: dict[tuple[TenantRef, str], KeptReceipt] = field(default_factory=dict)
     records: dict[tuple[TenantRef, str], KeptRecord] = field(default_factory=dict)

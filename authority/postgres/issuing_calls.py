@@ -12,7 +12,7 @@ from authority.postgres import rows
 from authority.postgres.connections import Database
 from authority.postgres.gathered_call import ask_apart, fetch_durably
 from authority.postgres.gathering import Again, Answer
-from authority.postgres.offer_rows import offer_row, question_row
+from authority.postgres.offer_rows import offer_row, question_row, spend_rows
 from authority.postgres.sql import query
 from authority.usecases.ports import Clock, IssuedCapability, Offer, Statements
 
@@ -66,7 +66,8 @@ class IssueCall:
         sent = [offer_row(offer) for offer in offers]
         async with self.database.sending() as connection:
             # The time is read once the connection is had: times are judged by it.
-            arguments = (sent, self.clock.now(), self.clock_bound, [offer.mark.trace_id for offer in offers])
+            traces = [offer.mark.trace_id for offer in offers]
+            arguments = (sent, self.clock.now(), self.clock_bound, traces, spend_rows(offers))
             found = await fetch_durably(connection, len(offers), query("issue"), *arguments)
         if found is None:
             return [Again.UNKNOWN] * len(offers)
@@ -80,6 +81,10 @@ class IssueCall:
                 return self._live(offer, row)
             case "busy", _:
                 return Again.BUSY
+            case "spent", _:
+                return Refusal(Reason.BUDGET_EXHAUSTED, {"dimension": row["field"]})
+            case "ungranted", _:
+                return Refusal(Reason[row["field"]], {"field": "grant"})
             case outcome, offered:
                 return _refusal(outcome, offered, row)
 

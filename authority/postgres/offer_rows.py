@@ -1,5 +1,6 @@
-"""Questions and offers as the functions of issuing take them: the columns of their types, in their order."""
+"""Questions, offers and what they spend, as the functions of issuing take them: the columns of their types."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from authority.domain.capability import OpenedCapability
@@ -35,6 +36,15 @@ def offer_row(offer: Offer) -> tuple[Any, ...]:
         claim.fingerprint,
         *((offered.reason.name, *_NOTHING) if isinstance(offered, Refusal) else (None, *_kept(offered))),
     )
+
+
+def spend_rows(offers: Sequence[Offer]) -> list[tuple[Any, ...]]:
+    """The array of `grant_spend`: an element for each offer that can be kept and is made under a grant."""
+    return [
+        (ordinal, str(offer.mark.tenant), spend.grant_digest, spend.tokens, spend.usd_micros)
+        for ordinal, offer in enumerate(offers, start=1)
+        if (spend := offer.spend) and not isinstance(offer.offered, Refusal)
+    ]
 
 
 def _kept(offered: OpenedCapability) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ OPEN_SERVICES = ("/grpc.health.v1.Health/", "/grpc.reflection.v1alpha.ServerRefl
 """Standard services, which need no proof."""
 
 _CAPABILITIES = "/capability_authority.v1.CapabilityService/"
+_GRANTS = "/capability_authority.v1.GrantService/"
 _PROPOSALS = "/capability_authority.v1.ProposalService/"
 _POLICIES = "/capability_authority.v1.PolicyService/"
 _MEMORY = "/capability_authority.v1.MemoryService/"
@@ -42,6 +43,10 @@ METHODS: dict[str, MethodKind] = {
     _CAPABILITIES + "ListCommitReceipts": MethodKind.READ,
     _CAPABILITIES + "GetKeySet": MethodKind.OPEN,
     _CAPABILITIES + "WatchRevocations": MethodKind.WATCH,
+    _GRANTS + "IssueGrant": MethodKind.MUTATION,
+    _GRANTS + "ExchangeGrant": MethodKind.MUTATION,
+    _GRANTS + "RevokeGrant": MethodKind.MUTATION,
+    _GRANTS + "GetGrant": MethodKind.READ,
     _PROPOSALS + "CreateProposal": MethodKind.MUTATION,
     _PROPOSALS + "GetProposal": MethodKind.READ,
     _PROPOSALS + "ListProposals": MethodKind.READ,

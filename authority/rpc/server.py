@@ -14,6 +14,7 @@ from authority.rpc.audit import AuditServicer
 from authority.rpc.bounds import Bounds
 from authority.rpc.capabilities import CapabilityServicer
 from authority.rpc.commit_streams import CommitStreams
+from authority.rpc.grants import GrantServicer
 from authority.rpc.health import Health
 from authority.rpc.incidents import Incidents
 from authority.rpc.interceptors.answers import Answers
@@ -29,12 +30,14 @@ from authority.rpc.use_cases import UseCases
 from capability_authority.v1 import (
     audit_service_pb2,
     capability_service_pb2,
+    grant_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
 )
 from capability_authority.v1.audit_service_pb2_grpc import add_AuditServiceServicer_to_server
 from capability_authority.v1.capability_service_pb2_grpc import add_CapabilityServiceServicer_to_server
+from capability_authority.v1.grant_service_pb2_grpc import add_GrantServiceServicer_to_server
 from capability_authority.v1.memory_service_pb2_grpc import add_MemoryServiceServicer_to_server
 from capability_authority.v1.policy_service_pb2_grpc import add_PolicyServiceServicer_to_server
 from capability_authority.v1.proposal_service_pb2_grpc import add_ProposalServiceServicer_to_server
@@ -43,6 +46,7 @@ SERVICES: tuple[str, ...] = tuple(
     service.full_name
     for file in (
         capability_service_pb2,
+        grant_service_pb2,
         proposal_service_pb2,
         policy_service_pb2,
         memory_service_pb2,
@@ -165,6 +169,7 @@ class RpcServer:
 
     def _add_services(self, use_cases: UseCases, commit_streams: CommitStreams) -> None:
         add_CapabilityServiceServicer_to_server(CapabilityServicer(use_cases, commit_streams), self._server)
+        add_GrantServiceServicer_to_server(GrantServicer(use_cases), self._server)
         add_ProposalServiceServicer_to_server(ProposalServicer(use_cases), self._server)
         add_PolicyServiceServicer_to_server(PolicyServicer(use_cases), self._server)
         add_MemoryServiceServicer_to_server(MemoryServicer(use_cases), self._server)

@@ -27,12 +27,16 @@ from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
 from authority.usecases.export_record import ExportForm, RecordExport
 from authority.usecases.issue import IssueRequest
+from authority.usecases.look_after_grants import FoundGrant, GrantRevocation
+from authority.usecases.make_grant import GrantExchange, GrantRequest
 from authority.usecases.paging import Page, PageRequest
 from authority.usecases.ports import (
     IssuedCapability,
+    MadeGrant,
     RecordedApproval,
     RecordedValidation,
     RevokedCapability,
+    RevokedGrant,
     WithdrawnProposal,
 )
 from authority.usecases.read_audit import AuditWatch
@@ -59,6 +63,10 @@ class UseCases:
     issue_batch: Callable[
         [Caller, Sequence[IssueRequest | Refusal], float], Awaitable[list[IssuedCapability | Refusal] | Refusal]
     ]
+    issue_grant: Callable[[Caller, GrantRequest], Awaitable[MadeGrant | Refusal]]
+    exchange_grant: Callable[[Caller, GrantExchange], Awaitable[MadeGrant | Refusal]]
+    revoke_grant: Callable[[Caller, GrantRevocation], Awaitable[RevokedGrant | Refusal]]
+    get_grant: Callable[[Caller, bytes], Awaitable[FoundGrant | Refusal]]
     verify_capability: Callable[[Caller, Statement, Presentation | None], Awaitable[CapabilityVerdict | Refusal]]
     commit: Callable[[Caller, CommitRequest], Awaitable[CommitAnswer | Refusal]]
     commit_batch: Callable[

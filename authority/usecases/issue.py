@@ -2,18 +2,24 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from authority.domain.capability import CommitCapability, Presentation
 from authority.domain.decision import COMMIT_ACTION, SignedDecision
+from authority.domain.grant_use import GrantUse
+from authority.domain.granting import judge_issuing_for
 from authority.domain.identity import Caller
 from authority.domain.issuing import IssuingFacts, IssuingQuestion, judge_caller, judge_holder, judge_receipts
+from authority.domain.limits import INT64_MAX
 from authority.domain.plan import Claim
+from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, after
 from authority.domain.refusal import Refusal, binding_mismatch, highest
 from authority.domain.statement import KeyPurpose, Statement
 from authority.domain.validation import SignedValidation
 from authority.domain.verify import Here
+from authority.usecases.act_under_grant import ActUnderGrant, Delegation
 from authority.usecases.admit import Admit
 from authority.usecases.ports import (
     Capabilities,
@@ -24,8 +30,13 @@ from authority.usecases.ports import (
     Offer,
     RequestMark,
     Signer,
+    Spend,
     Statements,
 )
+from authority.usecases.presented_grants import PresentedGrant
+
+Known: TypeAlias = dict[PresentedGrant, Delegation | Refusal]
+"""What grants that one call presents were judged: each is asked about once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +57,18 @@ class IssueRequest:
     decision_receipt: Statement
     lifetime_ms: int
     deadline: float
+    grant: PresentedGrant | None = None
+    """Under which it is asked, in place of a right of the caller's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request, and the receipts that it presents, read and not judged yet."""
+    """A request and the receipts that it presents, read and not judged yet; and the delegation that it is made by."""
 
     request: IssueRequest
     validation: SignedValidation
     decision: SignedDecision
+    delegation: Delegation | None = None
 
     @property
     def question(self) -> IssuingQuestion:
@@ -82,6 +96,7 @@ class Issue:
     clock: Clock
     identifiers: Identifiers
     here: Here
+    act: ActUnderGrant
 
     async def __call__(self, caller: Caller, request: IssueRequest) -> IssuedCapability | Refusal:
         """The capability, new or live already.
@@ -92,9 +107,12 @@ class Issue:
         asked = self.read(request)
         if isinstance(asked, Refusal):
             return asked
-        if refusal := await self.admit(caller) or judge_caller(caller, request.holder):
+        if refusal := await self.admit(caller):
             return refusal
-        [outcome] = await self.carry_out([asked], request.deadline)
+        authorized = await self.authorize(caller, asked, {})
+        if isinstance(authorized, Refusal):
+            return authorized
+        [outcome] = await self.carry_out([authorized], request.deadline)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
@@ -106,6 +124,28 @@ class Issue:
             return validation
         decision = self.statements.open_decision(request.decision_receipt)
         return decision if isinstance(decision, Refusal) else Asked(request, validation, decision)
+
+    async def authorize(self, caller: Caller, asked: Asked, known: Known) -> Asked | Refusal:
+        """The request with the delegation that it is made by, or NOT_ALLOWED, or why its grant does not allow it.
+
+        It is told before anything is looked up by what is asked: a grant stands in place of the caller's right.
+        `known` are the grants that the same call presented before.
+        """
+        request, presented = asked.request, asked.request.grant
+        if presented is None:
+            return judge_caller(caller, request.holder) or asked
+        if presented not in known:
+            known[presented] = await self.act(caller, presented, request.mark)
+        delegation = known[presented]
+        if isinstance(delegation, Refusal):
+            return delegation
+        refusal = highest(
+            (
+                judge_issuing_for(delegation.subject, caller, request.holder),
+                delegation.judge(self._use(request), self.clock.now()),
+            )
+        )
+        return refusal or replace(asked, delegation=delegation)
 
     async def carry_out(self, asked: Sequence[Asked], deadline: float) -> list[IssuedCapability | Refusal | Exception]:
         """Two calls for all: for what is known, and for what stands or is kept. One outcome each, in order.
@@ -126,13 +166,33 @@ class Issue:
         """What the store is asked for; the fault when no key of ours can sign it."""
         if refusal := judge_holder(facts):
             return refusal
-        request, now = asked.request, self.clock.now()
+        request, now, spend = asked.request, self.clock.now(), _spend(asked, facts)
+        # As whoever may not issue: told before what the commit key stands for.
+        if refusal := self._judge_delegation(asked, facts, spend, now):
+            return refusal
         terms = self._terms(asked, facts, now)
-        refusal = highest((self._judge_audience(request), self._judge(asked, facts, now)))
+        refusal = highest(
+            (self._judge_audience(request), self._judge(asked, facts, now), _judge_policy_of_grant(asked, facts))
+        )
         try:
-            return Offer(request.mark, self._claim(terms, facts), refusal or self.signer.sign_capability(terms))
+            return Offer(request.mark, self._claim(terms, facts), refusal or self.signer.sign_capability(terms), spend)
         except DependencyUnavailable as fault:
             return fault
+
+    def _use(self, request: IssueRequest) -> GrantUse:
+        return GrantUse(action=COMMIT_ACTION, audience=request.audience, concurrency=1)
+
+    def _judge_delegation(self, asked: Asked, facts: IssuingFacts, spend: Spend | None, now: Instant) -> Refusal | None:
+        """What the grant says of this proposal: its memory namespace, and what it has cost."""
+        if asked.delegation is None or spend is None:
+            return None
+        use = replace(
+            self._use(asked.request),
+            write_memory_namespace=facts.proposal.revision.memory_namespace,
+            tokens=spend.tokens,
+            usd_micros=spend.usd_micros,
+        )
+        return asked.delegation.judge(use, now)
 
     def _judge_audience(self, request: IssueRequest) -> Refusal | None:
         return None if request.audience == self.here.audience else binding_mismatch("audience")
@@ -148,7 +208,8 @@ class Issue:
 
     def _terms(self, asked: Asked, facts: IssuingFacts, now: Instant) -> CommitCapability:
         request, validation, decision = asked.request, asked.validation, asked.decision
-        revision = facts.proposal.revision
+        revision, expire_time = facts.proposal.revision, after(now, request.lifetime_ms)
+        grant = asked.delegation and asked.delegation.grant
         return CommitCapability(
             capability_id=self.identifiers.new(),
             issuer=self.here.issuer,
@@ -173,10 +234,11 @@ class Issue:
             approval_reference=next(iter(decision.receipt.approval_references), ""),
             commit_idempotency_key=request.commit_idempotency_key,
             not_before_time=now,
-            expire_time=after(now, request.lifetime_ms),
+            # What outlives its grant could not be committed any more.
+            expire_time=min(expire_time, grant.terms.expire_time) if grant else expire_time,
             max_uses=1,
             correlation_id=revision.correlation_id,
-            grant_digest=b"",
+            grant_digest=grant.digest if grant else b"",
         )
 
     def _claim(self, terms: CommitCapability, facts: IssuingFacts) -> Claim:
@@ -189,3 +251,19 @@ class Issue:
         )
         fingerprint = self.statements.fingerprint(terms, presentation)
         return Claim(terms.tenant, terms.holder, terms.commit_idempotency_key, fingerprint)
+
+
+def _spend(asked: Asked, facts: IssuingFacts) -> Spend | None:
+    """One use, and what the proposal has cost; more than a budget can say is more than any allows."""
+    if asked.delegation is None:
+        return None
+    costs = facts.proposal.revision.costs
+    tokens = sum(cost.input_tokens + cost.output_tokens for cost in costs)
+    usd_micros = sum(cost.usd_micros for cost in costs)
+    return Spend(asked.delegation.grant.digest, min(tokens, INT64_MAX), min(usd_micros, INT64_MAX))
+
+
+def _judge_policy_of_grant(asked: Asked, facts: IssuingFacts) -> Refusal | None:
+    """POLICY_DENIED for a grant that was made under another policy than the memory namespace's active one."""
+    changed = asked.delegation is not None and asked.delegation.grant.terms.policy_version != facts.policy_version
+    return Refusal(Reason.POLICY_DENIED, {"field": "grant"}) if changed else None

@@ -20,6 +20,7 @@ from authority.signing.revision_tokens import SealedRevisionTokens
 from authority.signing.rotation import Scope, generate
 from authority.signing.signer import KeyedSigner
 from authority.signing.statements import StatementReader
+from authority.usecases.act_under_grant import ActUnderGrant
 from authority.usecases.admit import Admit
 from authority.usecases.cite import ListCitations, RegisterCitation
 from authority.usecases.commit import Commit
@@ -31,12 +32,16 @@ from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
 from authority.usecases.gather_material import GatherMaterial
+from authority.usecases.grant_chains import GrantChains
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.known_namespaces import KnownNamespaces
+from authority.usecases.look_after_grants import GetGrant, RevokeGrant
+from authority.usecases.make_grant import Bearers, ExchangeGrant, IssueGrant
 from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces, Validators
+from authority.usecases.presented_grants import PresentedGrants
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_policy import GetPolicyVersion
@@ -79,6 +84,10 @@ class UseCases:
     withdraw_proposal: WithdrawProposal
     issue: Issue
     issue_batch: IssueBatch
+    issue_grant: IssueGrant
+    exchange_grant: ExchangeGrant
+    revoke_grant: RevokeGrant
+    get_grant: GetGrant
     verify_capability: VerifyCapability
     commit: Commit
     commit_batch: CommitBatch
@@ -144,8 +153,10 @@ class Authority:
         pages, revisions = Pages(SealedPageTokens(bytes(32)), clock), SealedRevisionTokens(bytes(32))
         known = KnownNamespaces(store.proposals)
         commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE, revisions)
-        issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE)
         create = CreateProposal(admit, reader, store.proposals, store.memberships, validators, clock, ids)
+        presented = PresentedGrants(GrantChains(reader, HERE.issuer), store.grants)
+        bearers, act = Bearers(store.registry), ActUnderGrant(presented, clock)
+        issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE, act)
         notices = Notices(store.audit_log.changed, POLL_S)
         use_cases = UseCases(
             create_proposal=create,
@@ -166,6 +177,10 @@ class Authority:
             withdraw_proposal=WithdrawProposal(admit, store.proposals, store.withdrawals, clock),
             issue=issue,
             issue_batch=IssueBatch(issue),
+            issue_grant=IssueGrant(admit, presented, bearers, signer, clock, ids),
+            exchange_grant=ExchangeGrant(admit, presented, bearers, signer, clock, ids),
+            revoke_grant=RevokeGrant(admit, presented, clock),
+            get_grant=GetGrant(admit, store.grants, clock),
             verify_capability=VerifyCapability(admit, reader, store.capabilities, clock, HERE),
             commit=commit,
             commit_batch=CommitBatch(commit),
@@ -201,7 +216,7 @@ class Authority:
     async def make_keys(self, tenant: TenantRef) -> None:
         """An active key of every minting purpose, valid for this tenant alone."""
         now = self.clock.now()
-        for purpose in (*MINTING, KeyPurpose.REVOCATION):
+        for purpose in (*MINTING, KeyPurpose.GRANT, KeyPurpose.REVOCATION):
             key = generate(self.folder, purpose, now, Scope(tenant))
             await self.store.administration.add_issuer_key(key, now)
         self.tenants.add(tenant)

@@ -15,6 +15,7 @@ from authority.inprocess.committer import InProcessCommitter
 from authority.inprocess.credentials import InProcessCredentialRegister
 from authority.inprocess.decisions import InProcessDecisions
 from authority.inprocess.evidence import InProcessEvidence
+from authority.inprocess.grants import InProcessGrants
 from authority.inprocess.histories import InProcessHistories
 from authority.inprocess.likenesses import InProcessLikenesses
 from authority.inprocess.memberships import InProcessMemberships
@@ -43,6 +44,7 @@ from authority.postgres.connections import Database, PoolSettings, Power, connec
 from authority.postgres.credentials import PostgresCredentialRegister
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.evidence import PostgresEvidence, PostgresEvidenceReviews
+from authority.postgres.grants import PostgresGrants
 from authority.postgres.histories import PostgresHistories
 from authority.postgres.likenesses import PostgresLikenesses
 from authority.postgres.memberships import PostgresMembershipAdministration, PostgresMemberships
@@ -74,6 +76,7 @@ from authority.usecases.ports import (
     Decisions,
     EvidenceReviews,
     EvidenceStore,
+    Grants,
     Histories,
     Likenesses,
     Memberships,
@@ -135,6 +138,7 @@ class Store:
     decisions: Decisions
     policy_versions: PolicyVersions
     capabilities: Capabilities
+    grants: Grants
     revocations: Revocations
     refusals: RefusalCounts
     record_revocations: RecordRevocations
@@ -216,6 +220,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         decisions=InProcessDecisions(tables),
         policy_versions=InProcessPolicyVersions(tables),
         capabilities=InProcessCapabilities(tables, clock),
+        grants=InProcessGrants(tables),
         revocations=InProcessRevocations(tables),
         refusals=InProcessRefusalCounts(tables),
         record_revocations=InProcessRecordRevocations(tables, SOURCE),
@@ -255,6 +260,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         decisions=PostgresDecisions(issuing, statements, clock),
         policy_versions=PostgresPolicyVersions(reading),
         capabilities=PostgresCapabilities(issuing, statements, clock, IssuingSettings(clock_bound_ms=ANY_CLOCK_MS)),
+        grants=PostgresGrants(issuing, statements),
         revocations=PostgresRevocations(issuing),
         refusals=PostgresRefusalCounts(issuing),
         record_revocations=PostgresRecordRevocations(issuing, SOURCE),

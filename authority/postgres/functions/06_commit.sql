@@ -138,6 +138,7 @@ begin
             and k.key_id in (c.key_id, a.capability_key, v.key_id, d.key_id)) then 'KEY_REVOKED'
         when hk.state = 'revoked' then 'KEY_REVOKED'
       end as key_refusal,
+      case when c.grant_digest is not null then grant_refusal(a.tenant, c.grant_digest, judged_at) end as of_grant,
       case
         when n.name is not null and n.policy_version is distinct from a.policy_version then 'POLICY_DENIED'
         when d.outcome = 'deny' then 'POLICY_DENIED'
@@ -187,7 +188,8 @@ begin
       from proposal o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q on true
     left join lateral (
-      select o.capability_id, o.digest, o.key_id, o.state, o.not_before_time, o.expire_time from capability o
+      select o.capability_id, o.digest, o.key_id, o.state, o.not_before_time, o.expire_time, o.grant_digest
+      from capability o
       where o.tenant = a.tenant and o.capability_id between a.capability_id and a.capability_id
       order by o.capability_id limit 1) c on true
     left join lateral (
@@ -219,7 +221,8 @@ begin
   ranked as materialized (
     select j.*, (
       select r.reason from unnest(array[
-        j.carried, j.key_refusal, case when j.mismatch is not null then 'BINDING_MISMATCH' end, j.state_refusal]) r(reason)
+        j.carried, j.key_refusal, case when j.mismatch is not null then 'BINDING_MISMATCH' end, j.of_grant,
+        j.state_refusal]) r(reason)
       where r.reason is not null order by reason_rank(r.reason) limit 1) as refusal
     from judged j)
   select

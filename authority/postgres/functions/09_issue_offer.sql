@@ -28,3 +28,17 @@ begin
 exception when duplicate_object then
   null; -- It is there already.
 end $$;
+
+-- Under which grant an offer is made, and what it costs beside one use.
+do $$
+begin
+  create type authority.grant_spend as (
+    ordinal bigint,                               -- of the offer
+    tenant text,
+    grant_digest bytea,                           -- of the last block; the chain is read from what is kept of it
+    tokens bigint,
+    usd_micros bigint
+  );
+exception when duplicate_object then
+  null; -- It is there already.
+end $$;

@@ -7,7 +7,8 @@
 --
 -- The constraints carry the guarantee: one live capability for each key of a holder, one use of each request id. Nothing
 -- is inserted and later deleted: where somebody else was faster, the whole call is undone (40001) and asked again.
--- Lock order: request ids, then capabilities, each sorted. An outdated capability that a commit holds is not waited for.
+-- Lock order: counters of grants, request ids, then capabilities, each sorted. An outdated capability that a commit holds
+-- is not waited for.
 
 -- What request id and commit key of the offers in `whose` stand for, and what is carried where they stand for nothing.
 -- standing: 'conflict' (`field` was used for something else) | 'committed' (`receipt_id`) | 'live' (`capability_id`)
@@ -86,10 +87,13 @@ end $$;
 
 -- outcome: 'issued' (as offered) | 'live' (the capability that the key stands for) | 'conflict' (`field` was used for
 -- something else) | 'committed' (`receipt_id`) | 'revoked' | 'refused' (as carried) | 'late' (what is offered has expired)
--- | 'busy' (ask again).
--- `traces` are the trace ids of the offers, for what is told of them; or null.
+-- | 'ungranted' (`field` is what stands against the grant's chain) | 'spent' (`field` is the dimension of which a grant of
+-- the chain has too little left) | 'busy' (ask again).
+-- `traces` are the trace ids of the offers, for what is told of them; or null. `spends` are those of the offers that are
+-- made under grants: what is issued is spent along the whole chain, what is found is free.
 create or replace function authority.issue(
-  offers authority.issue_offer[], judged_at timestamptz, clock_bound interval, traces text[])
+  offers authority.issue_offer[], judged_at timestamptz, clock_bound interval, traces text[],
+  spends authority.grant_spend[])
 returns table (
   ordinal bigint, outcome text, field text, receipt_id uuid, capability_id uuid, payload_type text, payload bytea,
   key_id bytea, signature bytea)
@@ -122,10 +126,58 @@ declare
   takes boolean;
   waits boolean;
   s record;
+  -- By the offer: under which grant it is made, what it costs beside one use, and the counters of the chain in words.
+  grants bytea[] := array_fill(null::bytea, array[cardinality(offers)]);
+  costs_tokens bigint[];
+  costs_usd_micros bigint[];
+  chains text[];
+  -- By the counter, of which each grant of a chain has one: what was spent, with what is spent here.
+  counters record;
+  uses bigint[];
+  tokens bigint[];
+  usd_micros bigint[];
+  live bigint[];
+  -- What is spent in a round: by whom, from which counter, and its sums then.
+  spent_by bigint[];
+  spent_of integer[];
+  spent_uses bigint[];
+  spent_tokens bigint[];
+  spent_usd_micros bigint[];
+  against text;
+  n integer;
 begin
   perform require_clock(judged_at, clock_bound);
   perform set_config(
     'authority.tenants', array_to_string(array(select distinct o.tenant from unnest(offers) o), ','), true);
+
+  -- 0. Of the grants that are spent, lock the counters of every block, before anything of them is read.
+  if cardinality(spends) > 0 then
+    select array_agg(c.tenant order by c.number) as tenants, array_agg(c.digest order by c.number) as digests,
+      array_agg(c.most_uses order by c.number) as most_uses, array_agg(c.most_tokens order by c.number) as most_tokens,
+      array_agg(c.most_usd_micros order by c.number) as most_usd_micros,
+      array_agg(c.most_live order by c.number) as most_live, array_agg(c.against order by c.number) as against,
+      array_agg(c.uses order by c.number) as uses, array_agg(c.tokens order by c.number) as tokens,
+      array_agg(c.usd_micros order by c.number) as usd_micros, array_agg(c.live order by c.number) as live
+    into counters
+    from lock_grant_counters(spends, judged_at) c;
+    uses := counters.uses;
+    tokens := counters.tokens;
+    usd_micros := counters.usd_micros;
+    live := counters.live;
+    for s in
+      select p.ordinal, p.grant_digest, p.tokens, p.usd_micros, (
+        select array_agg(array_position(counters.digests, b.digest) order by b.place)
+        from unnest(g.chain) with ordinality b(digest, place))::text as chain
+      from unnest(spends) p
+      cross join lateral (
+        select o.chain from grant_record o where o.tenant = p.tenant and o.digest = p.grant_digest limit 1) g
+    loop
+      grants[s.ordinal] := s.grant_digest;
+      costs_tokens[s.ordinal] := s.tokens;
+      costs_usd_micros[s.ordinal] := s.usd_micros;
+      chains[s.ordinal] := s.chain;
+    end loop;
+  end if;
 
   -- 1. Lock what has expired and still stands as issued, where no commit holds it.
   with outdated as materialized (
@@ -151,9 +203,42 @@ begin
     claiming := nobody;
     ids_taken := nobody;
     keys_taken := nobody;
+    spent_by := '{}';
+    spent_of := '{}';
+    spent_uses := '{}';
+    spent_tokens := '{}';
+    spent_usd_micros := '{}';
     for s in select l.* from issue_standing(offers, is_open, judged_at) l loop
       takes := s.standing is null or s.standing = 'live' or s.standing = 'outdated' and s.capability_id = any (locked);
       waits := ids_taken[s.request_number] and not s.is_used or keys_taken[s.key_number] and not s.is_settled;
+      against := null;
+      if takes and not waits and s.standing is distinct from 'live' and grants[s.ordinal] is not null then
+        against := counters.against[array_position(counters.digests, grants[s.ordinal])];
+        takes := against is null;
+        foreach n in array chains[s.ordinal]::integer[] loop
+          exit when not takes;
+          against := case
+            when uses[n] >= counters.most_uses[n] then 'uses'
+            when costs_tokens[s.ordinal] > counters.most_tokens[n] - tokens[n] then 'tokens'
+            when costs_usd_micros[s.ordinal] > counters.most_usd_micros[n] - usd_micros[n] then 'usd_micros'
+            when live[n] >= counters.most_live[n] then 'concurrency'
+          end;
+          takes := against is null;
+        end loop;
+        if takes then
+          foreach n in array chains[s.ordinal]::integer[] loop
+            uses[n] := uses[n] + 1;
+            tokens[n] := tokens[n] + costs_tokens[s.ordinal];
+            usd_micros[n] := usd_micros[n] + costs_usd_micros[s.ordinal];
+            live[n] := live[n] + 1;
+            spent_by := spent_by || s.ordinal;
+            spent_of := spent_of || n;
+            spent_uses := spent_uses || uses[n];
+            spent_tokens := spent_tokens || tokens[n];
+            spent_usd_micros := spent_usd_micros || usd_micros[n];
+          end loop;
+        end if;
+      end if;
       if waits or takes then
         ids_taken[s.request_number] := true;
         keys_taken[s.key_number] := true;
@@ -169,8 +254,13 @@ begin
         raise exception 'another call was faster' using errcode = 'serialization_failure';
       else
         is_open[s.ordinal] := false;
-        outcomes[s.ordinal] := case when s.standing = 'outdated' then 'busy' else s.standing end;
-        fields[s.ordinal] := s.field;
+        outcomes[s.ordinal] := case
+          when against in ('uses', 'tokens', 'usd_micros', 'concurrency') then 'spent'
+          when against is not null then 'ungranted'
+          when s.standing = 'outdated' then 'busy'
+          else s.standing
+        end;
+        fields[s.ordinal] := coalesce(against, s.field);
         receipts[s.ordinal] := s.receipt_id;
       end if;
     end loop;
@@ -207,10 +297,10 @@ begin
     claimed as (
       insert into capability (
         tenant, capability_id, digest, holder, idempotency_key, fingerprint, proposal_id, revision, state, payload_type,
-        payload, key_id, signature, not_before_time, expire_time, issue_time)
+        payload, key_id, signature, not_before_time, expire_time, issue_time, grant_digest)
       select c.tenant, c.capability_id, c.capability_digest, c.holder, c.idempotency_key, c.fingerprint, c.proposal_id,
         c.revision, 'issued', c.payload_type, c.payload, c.capability_key, c.signature, c.not_before_time,
-        c.expire_time, judged_at
+        c.expire_time, judged_at, grants[c.ordinality]
       from claim c
       order by c.tenant, c.holder, c.idempotency_key
       on conflict do nothing
@@ -221,6 +311,22 @@ begin
         and (o.tenant, o.capability_id) in (select w.tenant, w.capability_id from claimed w) order by o.ordinality)
     into won
     from unnest(offers) with ordinality o;
+
+    -- What is issued is spent; the sums leave nobody out. The counters are ours, and the constraints have the last word.
+    if cardinality(spent_by) > 0 then
+      if exists (select 1 from unnest(spent_by) s(ordinal) where not won[s.ordinal]) then
+        raise exception 'another call was faster' using errcode = 'serialization_failure';
+      end if;
+      insert into grant_use (
+        tenant, grant_digest, uses, tokens, usd_micros, uses_before, tokens_before, usd_micros_before, tokens_spent,
+        usd_micros_spent, most_uses, most_tokens, most_usd_micros, capability_id, expire_time, use_time)
+      select counters.tenants[s.of], counters.digests[s.of], s.uses, s.tokens, s.usd_micros, nullif(s.uses - 1, 0),
+        case when s.uses > 1 then s.tokens - costs_tokens[s.by] end,
+        case when s.uses > 1 then s.usd_micros - costs_usd_micros[s.by] end,
+        costs_tokens[s.by], costs_usd_micros[s.by], counters.most_uses[s.of], counters.most_tokens[s.of],
+        counters.most_usd_micros[s.of], (offers[s.by]).capability_id, (offers[s.by]).expire_time, judged_at
+      from unnest(spent_by, spent_of, spent_uses, spent_tokens, spent_usd_micros) s(by, of, uses, tokens, usd_micros);
+    end if;
 
     insert into audit_event (
       tenant, kind, actor, subject, previous_state, next_state, costs, correlation_id, trace_id, create_time)
@@ -274,7 +380,7 @@ begin
 
   return query
   select o.ordinality, coalesce(outcomes[o.ordinality], 'busy'),
-    case when outcomes[o.ordinality] = 'conflict' then fields[o.ordinality] end,
+    case when outcomes[o.ordinality] in ('conflict', 'spent', 'ungranted') then fields[o.ordinality] end,
     case when outcomes[o.ordinality] = 'committed' then receipts[o.ordinality] end,
     c.capability_id, c.payload_type, c.payload, c.key_id, c.signature
   from unnest(offers) with ordinality o
@@ -286,7 +392,16 @@ begin
 end $$;
 
 revoke all on function authority.issue_standing(authority.issue_offer[], boolean[], timestamptz) from public;
--- For processes of an earlier version, which send no traces.
+-- For processes of an earlier version, which send no traces, or know no grants.
+create or replace function authority.issue(
+  offers authority.issue_offer[], judged_at timestamptz, clock_bound interval, traces text[])
+returns table (
+  ordinal bigint, outcome text, field text, receipt_id uuid, capability_id uuid, payload_type text, payload bytea,
+  key_id bytea, signature bytea)
+language sql volatile security invoker
+set search_path = authority, pg_temp
+as $$ select i.* from issue(offers, judged_at, clock_bound, traces, '{}') i $$;
+
 create or replace function authority.issue(
   offers authority.issue_offer[], judged_at timestamptz, clock_bound interval)
 returns table (
@@ -294,10 +409,14 @@ returns table (
   key_id bytea, signature bytea)
 language sql volatile security invoker
 set search_path = authority, pg_temp
-as $$ select i.* from issue(offers, judged_at, clock_bound, null) i $$;
+as $$ select i.* from issue(offers, judged_at, clock_bound, null, '{}') i $$;
 
+revoke all on function
+  authority.issue(authority.issue_offer[], timestamptz, interval, text[], authority.grant_spend[]) from public;
 revoke all on function authority.issue(authority.issue_offer[], timestamptz, interval, text[]) from public;
 revoke all on function authority.issue(authority.issue_offer[], timestamptz, interval) from public;
 grant execute on function authority.issue_standing(authority.issue_offer[], boolean[], timestamptz) to authority_issue;
+grant execute on function
+  authority.issue(authority.issue_offer[], timestamptz, interval, text[], authority.grant_spend[]) to authority_issue;
 grant execute on function authority.issue(authority.issue_offer[], timestamptz, interval, text[]) to authority_issue;
 grant execute on function authority.issue(authority.issue_offer[], timestamptz, interval) to authority_issue;

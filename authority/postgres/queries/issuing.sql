@@ -10,5 +10,5 @@ from authority.issuing_facts($1::authority.issuing_question[])
 -- name: issue
 -- Many offers in, one outcome each out, in order.
 select ordinal, outcome, field, receipt_id, capability_id, payload_type, payload, key_id, signature
-from authority.issue($1::authority.issue_offer[], $2, $3, $4)
+from authority.issue($1::authority.issue_offer[], $2, $3, $4, $5::authority.grant_spend[])
 order by ordinal

@@ -84,6 +84,10 @@ grant usage on sequence authority.decision_sequence to authority_propose, author
 grant insert on authority.request, authority.decision_receipt, authority.capability, authority.audit_event
   to authority_issue;
 grant update (state, revoke_time) on authority.capability to authority_issue;
+-- Grants, and what is spent of them; the ledger never changes.
+grant select on authority.grant_record, authority.grant_use to authority_read, authority_propose, authority_issue;
+grant insert on authority.grant_record, authority.grant_use to authority_issue;
+grant update (state, revoke_time) on authority.grant_record to authority_issue;
 -- And withdraw memory, which is told.
 grant insert on authority.tombstone, authority.outbox to authority_issue;
 -- Of what opened streams it may forget, too, but only what is old (row_security.sql).

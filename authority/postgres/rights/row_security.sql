@@ -5,6 +5,7 @@ do $$
 declare walled text;
 begin
   foreach walled in array array[
+    'grant_record', 'grant_use',
     'memory_namespace', 'principal', 'principal_key', 'request', 'proposal_head', 'proposal', 'validation_receipt',
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
     'outbox_parked', 'audit_event', 'stream_nonce', 'revocation', 'refusal_count', 'citation', 'evidence',

@@ -10,6 +10,7 @@ from authority.domain.refusal import Refusal, malformed, over_limit
 from authority.rpc.convert import values
 from authority.rpc.convert.digests import evidence_digests, key_id
 from authority.rpc.convert.enums import ERROR_REASONS
+from authority.rpc.convert.grants import optional_grant
 from authority.rpc.convert.marks import request_mark
 from authority.rpc.convert.statements import optional_statement_message, statement, statement_message
 from authority.rpc.convert.times import lifetime, timestamp_message
@@ -24,9 +25,7 @@ from capability_authority.v1 import capability_service_pb2 as pb
 
 
 def issue_request(caller: Caller, request: pb.IssueCapabilityRequest, deadline: float) -> IssueRequest:
-    """The request; `grant` is not served yet."""
-    if request.HasField("grant"):
-        raise Refused(malformed("grant", "not served yet"))
+    """The request."""
     return IssueRequest(
         proposal_id=values.uuid(request.proposal_id, "proposal_id"),
         proposal_revision=values.revision(request.proposal_revision, "proposal_revision"),
@@ -38,6 +37,7 @@ def issue_request(caller: Caller, request: pb.IssueCapabilityRequest, deadline: 
         decision_receipt=statement(request, "decision_receipt"),
         lifetime_ms=lifetime(request, "lifetime"),
         deadline=deadline,
+        grant=optional_grant(request),
         mark=request_mark(caller, request),
     )
 

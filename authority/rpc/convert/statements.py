@@ -16,7 +16,11 @@ _SIGNATURE_BYTES = 64
 def statement(message: Message, field: str) -> Statement:
     """The statement in the field, which must be set. What its payload says is read by the use case."""
     require(message, field)
-    sent: SignedStatement = getattr(message, field)
+    return sent_statement(getattr(message, field), field)
+
+
+def sent_statement(sent: SignedStatement, field: str) -> Statement:
+    """The statement that stands at `field`."""
     if not sent.payload:
         raise Refused(malformed(f"{field}.payload", "required"))
     if len(sent.payload) > limits.STATEMENT_BYTES:

@@ -31,14 +31,20 @@ def optional_instant(message: Message, field: str) -> Instant | None:
 
 def lifetime(message: Message, field: str) -> int:
     """How many milliseconds a capability lives: 15 minutes when the field is not set."""
+    wanted = optional_lifetime(message, field, limits.CAPABILITY_LIFETIME_MS, "24 hours")
+    return limits.CAPABILITY_LIFETIME_DEFAULT_MS if wanted is None else wanted
+
+
+def optional_lifetime(message: Message, field: str, most_ms: int, most: str) -> int | None:
+    """From one second to `most_ms` milliseconds, in words `most`; None when the field is not set."""
     if not message.HasField(field):
-        return limits.CAPABILITY_LIFETIME_DEFAULT_MS
+        return None
     duration: Duration = getattr(message, field)
     milliseconds = duration.seconds * SECOND + _whole_milliseconds(duration.nanos, field)
     if milliseconds < limits.CAPABILITY_LIFETIME_LEAST_MS:
         raise Refused(malformed(field, "at least one second"))
-    if milliseconds > limits.CAPABILITY_LIFETIME_MS:
-        raise Refused(over_limit(field, "24 hours"))
+    if milliseconds > most_ms:
+        raise Refused(over_limit(field, most))
     return milliseconds
 
 

@@ -8,11 +8,13 @@ from authority.usecases.ports.capabilities import (
     Offer,
     Revocations,
     RevokedCapability,
+    Spend,
 )
 from authority.usecases.ports.commits import Committer, DatabaseGeneration, Leases, Receipts, Sighting
 from authority.usecases.ports.delivery import NotTaken, Outbox, Refused, Sink, SinkAway, Taken
 from authority.usecases.ports.evidence import EvidenceIndex, EvidenceReviews, EvidenceStore
 from authority.usecases.ports.faults import Contention, DependencyUnavailable, NoSigningKey, Overloaded
+from authority.usecases.ports.grants import ChainFacts, Grants, KeptGrant, MadeGrant, RevokedGrant, Spent
 from authority.usecases.ports.identity import Certificates, Nonces, Registry, StreamNonces, Tokens
 from authority.usecases.ports.memory import (
     Citations,
@@ -48,6 +50,7 @@ __all__ = [
     "Capabilities",
     "CapabilityFate",
     "Certificates",
+    "ChainFacts",
     "Citations",
     "Clock",
     "Committer",
@@ -61,12 +64,15 @@ __all__ = [
     "EvidenceReviews",
     "EvidenceStore",
     "FeedNews",
+    "Grants",
     "Histories",
     "Identifiers",
     "IssuedCapability",
+    "KeptGrant",
     "KeySet",
     "Leases",
     "Likenesses",
+    "MadeGrant",
     "Memberships",
     "MemoryNamespaces",
     "NoSigningKey",
@@ -95,12 +101,15 @@ __all__ = [
     "RevocationFeed",
     "Revocations",
     "RevokedCapability",
+    "RevokedGrant",
     "RevokedRecord",
     "Sees",
     "Sighting",
     "Signer",
     "Sink",
     "SinkAway",
+    "Spend",
+    "Spent",
     "Statements",
     "StreamNonces",
     "Taken",

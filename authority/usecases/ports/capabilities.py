@@ -13,6 +13,16 @@ from authority.usecases.ports.requests import RequestMark
 
 
 @dataclass(frozen=True, slots=True)
+class Spend:
+    """What an issued capability costs the grant that it is issued under, and each ancestor, beside one use."""
+
+    grant_digest: bytes
+    tokens: int
+    """Of the proposal's costs, in and out; as `usd_micros` at most what an int64 holds."""
+    usd_micros: int
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """What one request for a capability asks of the store, sent unchanged however often it must be asked.
 
@@ -22,6 +32,8 @@ class Offer:
     mark: RequestMark
     claim: Claim
     offered: OpenedCapability | Refusal
+    spend: Spend | None = None
+    """None without a grant; what is refused spends nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +72,9 @@ class Capabilities(Protocol):
         One outcome each, in order, as if one were asked after the other. In order: IDEMPOTENCY_CONFLICT (request id or
         commit key used for another request), ALREADY_COMMITTED with the receipt's id, the live capability of the same
         claim, the higher of the offered refusal and REVOKED (the request id was used before, and a capability of the
-        key was revoked), ALREADY_COMMITTED by another key, the offered capability. A refused offer uses nothing up.
+        key was revoked), ALREADY_COMMITTED by another key, what stands against the chain of the offer's grant
+        (KEY_REVOKED, EXPIRED, REVOKED), BUDGET_EXHAUSTED with the `dimension` of which a grant of the chain has too
+        little left, the offered capability. A refused offer uses nothing up; a kept one is spent along the whole chain.
 
         Once sent an offer is never cancelled. Also IN_PROGRESS, CONTENTION, OVERLOADED and DEPENDENCY_UNAVAILABLE. A
         defect of ours that one of them meets stands in its place.

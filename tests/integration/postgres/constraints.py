@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 NEW_ID = "ffffffff-0000-4000-8000-000000000000"
 NO_DIGEST = "\\x" + "00" * 32
+OTHER_DIGEST = "\\x" + "11" * 32
 BAD_DIGEST = "\\x00"
 EVIDENCE: dict[str, object] = {"digest": NO_DIGEST, "content": None, "reference": "vault:7"}
 """Another piece of evidence, which is referred to."""
@@ -22,6 +23,8 @@ VOUCHED: dict[str, object] = {
     "key_id": "",
     "signature": "",
 }
+SECOND_USE: dict[str, object] = {"uses": 2, "uses_before": 1, "tokens_before": 0, "usd_micros_before": 0}
+"""Of a grant that was used once, for nothing."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,64 @@ TRIPS: dict[str, Trip] = {
         "decision_receipt", "it rests on a validation", {"digest": NO_DIGEST, "validation_receipt_digest": NO_DIGEST}
     ),
     "decision_receipt_outcome_known": Trip("decision_receipt", "the outcomes are closed", {"outcome": "maybe"}),
+    # --- grants and what was spent of them
+    "grant_record_key": Trip("grant_record", "a grant is kept once", {"tokens": 5}),
+    "grant_record_budgets": Trip("grant_record", "a grant has its budgets once"),
+    "grant_record_of_parent": Trip(
+        "grant_record",
+        "a parent is kept before its children",
+        {"parent_digest": NO_DIGEST, "digest": OTHER_DIGEST, "chain": [NO_DIGEST, OTHER_DIGEST]},
+    ),
+    "grant_record_digests_are_digests": Trip("grant_record", "a digest is a SHA-256", {"holder_key": BAD_DIGEST}),
+    "grant_record_chain_ends_in_it": Trip(
+        "grant_record", "a chain ends in its grant, after the parent", {"chain": [NO_DIGEST]}
+    ),
+    "grant_record_chain_bounded": Trip(
+        "grant_record",
+        "no grant is handed on more than eight times",
+        {"digest": NO_DIGEST, "parent_digest": OTHER_DIGEST, "chain": [OTHER_DIGEST] * 9 + [NO_DIGEST]},
+    ),
+    "grant_record_maker_known": Trip("grant_record", "the makers are closed", {"made_by": "somebody"}),
+    "grant_record_root_is_ours": Trip(
+        "grant_record", "a chain begins with the authority", {"made_by": "holder"}, "parent_digest is null"
+    ),
+    "grant_record_names_its_principals": Trip(
+        "grant_record", "whose withdrawal ends a grant is named", {"principals": []}
+    ),
+    "grant_record_budgets_not_negative": Trip("grant_record", "a budget is never negative", {"concurrency": -1}),
+    "grant_record_ends_after_it_begins": Trip(
+        "grant_record", "a grant is valid for a while", {"expire_time": "1970-01-01T00:00:00Z"}
+    ),
+    "grant_record_state_known": Trip("grant_record", "the states are closed", {"state": "away"}, "state = 'active'"),
+    "grant_record_revoked_has_time": Trip(
+        "grant_record", "revoked is what has a time of it", {"state": "revoked"}, "state = 'active'"
+    ),
+    "grant_use_numbered": Trip(
+        "grant_use",
+        "each use of a grant has a number of its own",
+        {"tokens": 5, "tokens_spent": 5, "capability_id": NEW_ID},
+        "uses = 1",
+    ),
+    "grant_use_sums": Trip("grant_use", "each use of a grant has its sums once"),
+    "grant_use_continues": Trip(
+        "grant_use",
+        "its sums continue those of the use before",
+        SECOND_USE | {"uses": 9, "uses_before": 8, "capability_id": NEW_ID},
+    ),
+    "grant_use_of_its_grant": Trip(
+        "grant_use", "what a grant allows is what it says", {"grant_digest": NO_DIGEST}, "uses = 1"
+    ),
+    "grant_use_of_capability": Trip("grant_use", "it is spent on a capability", SECOND_USE | {"capability_id": NEW_ID}),
+    "grant_use_spent_once": Trip("grant_use", "a capability costs each grant once", SECOND_USE),
+    "grant_use_begins_at_one": Trip("grant_use", "only the first use continues none", {"uses_before": 0}, "uses = 1"),
+    "grant_use_adds_up": Trip("grant_use", "a sum is the one before and what is spent", {"tokens_spent": 7}),
+    "grant_use_gives_nothing_back": Trip("grant_use", "nothing is ever refunded", {"tokens_spent": -1, "tokens": -1}),
+    "grant_use_within_its_grant": Trip("grant_use", "nobody spends more than the grant allows", {"most_uses": 0}),
+    "capability_under_grant": Trip(
+        "capability",
+        "its grant is kept",
+        {"capability_id": NEW_ID, "idempotency_key": "new", "grant_digest": NO_DIGEST},
+    ),
     # --- capabilities
     "capability_key": Trip("capability", "a capability is issued once"),
     "capability_of_revision": Trip("capability", "it is of a revision", {"capability_id": NEW_ID, "revision": 9}),

@@ -12,6 +12,7 @@ from tests.integration.postgres.superuser import Superuser
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
+from tests.world.granting import Granting
 from tests.world.guarded import LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
@@ -30,6 +31,7 @@ async def good_rows(authority: Authority) -> World:
     await park_oldest_event(world)
     must(await world.cite(answer.receipt.record_id, "answer 1"))
     await join(world, world.user, CREW)
+    await used_grants(world)
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     await kept(world, b"a log")
     await make_guarded(world)
@@ -39,6 +41,14 @@ async def good_rows(authority: Authority) -> World:
     correction = must(await world.correct((await world.committed())[1].receipt.record_id))
     must(await world.commit(await world.issued_on(await world.allow(correction))))
     return world
+
+
+async def used_grants(world: World) -> None:
+    """A root and a child, each used once, for a proposal without costs; and a revoked one."""
+    granting = Granting(world)
+    root = await granting.issued(world.service)
+    await granting.issued_under(granting.delegated(root, world.service))
+    must(await granting.revoke(await granting.issued(world.service)))
 
 
 @pytest.mark.parametrize("name", TRIPS)

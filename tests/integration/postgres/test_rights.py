@@ -36,8 +36,8 @@ authority_propose    insert  revocation citation evidence content_signature cont
 authority_propose    update  proposal_head(current_revision,state,withdraw_time)
 authority_issue      select  known stream_nonce refusal_count
 authority_issue      insert  request decision_receipt capability audit_event stream_nonce
-authority_issue      insert  revocation refusal_count tombstone outbox
-authority_issue      update  capability(state,revoke_time) refusal_count(count)
+authority_issue      insert  revocation refusal_count tombstone outbox grant_record grant_use
+authority_issue      update  capability(state,revoke_time) refusal_count(count) grant_record(state,revoke_time)
 authority_issue      delete  stream_nonce refusal_count
 authority_read       select  known audit_event
 authority_relay      select  outbox outbox_parked
@@ -272,10 +272,16 @@ async def test_only_the_relay_claims_settles_and_prunes_events(superuser: Superu
     "statement",
     [
         query("issuing_facts").replace("$1", "'{}'"),
-        query("issue").replace("$1", "'{}'").replace("$2", "now()").replace("$3", "'1 day'").replace("$4", "null"),
+        query("issue")
+        .replace("$1", "'{}'")
+        .replace("$2", "now()")
+        .replace("$3", "'1 day'")
+        .replace("$4", "null")
+        .replace("$5", "'{}'"),
         "select * from authority.issue_standing('{}', '{}', now())",
+        "select * from authority.lock_grant_counters('{}', now())",
     ],
-    ids=["issuing_facts", "issue", "issue_standing"],
+    ids=["issuing_facts", "issue", "issue_standing", "lock_grant_counters"],
 )
 async def test_only_the_issue_role_may_issue_and_by_its_own_rights(superuser: Superuser, statement: str) -> None:
     able = set()

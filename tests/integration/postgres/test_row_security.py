@@ -17,6 +17,7 @@ from tests.integration.postgres.test_rights import acting_as
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
+from tests.world.granting import Granting
 from tests.world.guarded import LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
@@ -33,6 +34,8 @@ async def tenants(authority: Authority) -> tuple[World, World]:
     worlds = (await World.begin(authority), await World.begin(authority))
     for world in worlds:
         issued, answer = await world.committed(by=world.agent)
+        granting = Granting(world)
+        await granting.issued_under(await granting.issued(world.service))
         await authority.store.behind.bury(world.tenant, "elsewhere", issued.ground.revision.content_digest)
         must(await world.revoke(await world.issued()))
         refused = Counted(world.tenant, minute_of(LATE), world.service.ref, "EXPIRED")

@@ -12,6 +12,9 @@ PATH = "/capability_authority.v1.CapabilityService/CommitValidated"
 
 def test_every_rpc_is_known_once_with_its_messages() -> None:
     assert {rpc.name for rpc in RPCS.values() if rpc.changes_state} == {
+        "IssueGrant",
+        "ExchangeGrant",
+        "RevokeGrant",
         "CreateProposal",
         "ValidateProposal",
         "DecideProposal",

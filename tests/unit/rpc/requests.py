@@ -15,6 +15,7 @@ from authority.rpc.convert import (
     capabilities,
     citations,
     exports,
+    grants,
     memory,
     policies,
     proposals,
@@ -28,12 +29,19 @@ from authority.rpc.refused import Refused
 from capability_authority.v1 import (
     audit_service_pb2,
     capability_service_pb2,
+    grant_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
     types_pb2,
 )
-from capability_authority.v1.statements_pb2 import Signature, SignedStatement
+from capability_authority.v1.statements_pb2 import (
+    GrantedAmount,
+    GrantedFlag,
+    GrantedNames,
+    Signature,
+    SignedStatement,
+)
 
 CALLER = Caller(
     Principal(
@@ -68,6 +76,25 @@ def _presentation() -> capability_service_pb2.Presentation:
     )
 
 
+_NAMES = GrantedNames(names=["a/*"])
+_TERMS = grant_service_pb2.GrantTerms(
+    audiences=GrantedNames(names=["authority.example"]),
+    actions=GrantedNames(names=["memory.commit-validated"]),
+    resources=_NAMES,
+    read_memory_namespaces=_NAMES,
+    write_memory_namespaces=_NAMES,
+    tools=_NAMES,
+    providers=_NAMES,
+    models=_NAMES,
+    usd_micros=GrantedAmount(most=1),
+    tokens=GrantedAmount(most=2),
+    latency_ms=GrantedAmount(most=3),
+    concurrency=GrantedAmount(most=4),
+    uses=GrantedAmount(most=5),
+    network=GrantedFlag(allowed=True),
+    destructive=GrantedFlag(allowed=True),
+    delegation_depth=2,
+)
 _ISSUE = capability_service_pb2.IssueCapabilityRequest(
     request_id="r1",
     proposal_id=UUID,
@@ -79,6 +106,8 @@ _ISSUE = capability_service_pb2.IssueCapabilityRequest(
     validation_receipt=_statement("validation"),
     decision_receipt=_statement("decision"),
     lifetime=Duration(seconds=900),
+    grant=_statement("grant"),
+    grant_ancestors=[_statement("grant")],
 )
 
 
@@ -164,6 +193,11 @@ def _decode_export(request: Message) -> object:
     return values.uuid(request.record_id, "record_id"), exports.form_of(request.form, "form")
 
 
+def _decode_get_grant(request: Message) -> object:
+    assert isinstance(request, grant_service_pb2.GetGrantRequest)
+    return digest(request.grant_digest, "grant_digest")
+
+
 def _with_caller(decode: Callable[..., object]) -> Callable[[Message], object]:
     return lambda request: decode(CALLER, request)
 
@@ -232,6 +266,37 @@ RPCS: dict[str, Rpc] = {
         capability_service_pb2.RevokeCapabilityRequest(request_id="r1", capability_id=UUID),
         _with_caller(capabilities.revocation_request),
     ),
+    "IssueGrant": Rpc(
+        grant_service_pb2.IssueGrantRequest(
+            request_id="r1",
+            subject=types_pb2.PrincipalRef(namespace="acme", id="mira"),
+            holder=_HOLDER,
+            holder_key_id=DIGEST,
+            terms=_TERMS,
+            lifetime=Duration(seconds=3_600),
+            policy_version=DIGEST,
+            correlation_id="trace-1",
+        ),
+        _with_caller(grants.grant_request),
+    ),
+    "ExchangeGrant": Rpc(
+        grant_service_pb2.ExchangeGrantRequest(
+            request_id="r1",
+            grant=_statement("grant"),
+            grant_ancestors=[_statement("grant")],
+            holder=_HOLDER,
+            holder_key_id=DIGEST,
+            terms=_TERMS,
+            lifetime=Duration(seconds=3_600),
+            correlation_id="trace-1",
+        ),
+        _with_caller(grants.exchange_request),
+    ),
+    "RevokeGrant": Rpc(
+        grant_service_pb2.RevokeGrantRequest(request_id="r1", grant_digest=DIGEST),
+        _with_caller(grants.revocation_request),
+    ),
+    "GetGrant": Rpc(grant_service_pb2.GetGrantRequest(grant_digest=DIGEST), _decode_get_grant),
     "GetCommitReceipt": Rpc(
         capability_service_pb2.GetCommitReceiptRequest(receipt_id=UUID), _alone(receipts.receipt_query)
     ),

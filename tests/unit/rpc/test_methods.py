@@ -7,6 +7,7 @@ from authority.rpc.methods import METHODS, PACKAGE, MethodKind, kind_of
 from capability_authority.v1 import (
     audit_service_pb2,
     capability_service_pb2,
+    grant_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
@@ -17,6 +18,7 @@ CONTRACT: dict[str, MethodDescriptor] = {
     for file in (
         audit_service_pb2,
         capability_service_pb2,
+        grant_service_pb2,
         memory_service_pb2,
         policy_service_pb2,
         proposal_service_pb2,

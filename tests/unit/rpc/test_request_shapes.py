@@ -35,7 +35,30 @@ IssueCapability   | commit_idempotency_key: "%(129)"                | LIMIT_EXCE
 IssueCapability   | -validation_receipt                             | MALFORMED validation_receipt
 IssueCapability   | -decision_receipt                               | MALFORMED decision_receipt
 IssueCapability   | decision_receipt { payload_type: "" }           | MALFORMED decision_receipt.payload_type
-IssueCapability   | grant {}                                        | MALFORMED grant
+IssueCapability   | grant { payload: "" }                           | MALFORMED grant.payload
+IssueCapability   | -grant                                          | MALFORMED grant_ancestors
+IssueCapability   | grant_ancestors {}                              | MALFORMED grant_ancestors[1].payload
+IssueGrant        | -subject                                        | MALFORMED subject
+IssueGrant        | -holder                                         | MALFORMED holder
+IssueGrant        | holder_key_id: "sha256:00"                      | MALFORMED holder_key_id
+IssueGrant        | -terms                                          | MALFORMED terms
+IssueGrant        | terms { audiences { names: "a/*" } }            | MALFORMED terms.audiences.names[1]
+IssueGrant        | terms { actions { names: "policy.promote" } }   | MALFORMED terms.actions.names[1]
+IssueGrant        | terms { resources { names: "*" } }              | MALFORMED terms.resources.names[1]
+IssueGrant        | terms { resources { names: "a//b" } }           | MALFORMED terms.resources.names[1]
+IssueGrant        | terms { tools { names: "a/../b" } }             | MALFORMED terms.tools.names[1]
+IssueGrant        | terms { models { names: "a/*" } }               | MALFORMED terms.models.names
+IssueGrant        | terms { providers { names: "%(257)" } }         | LIMIT_EXCEEDED terms.providers.names[1]
+IssueGrant        | terms { uses { most: -1 } }                     | MALFORMED terms.uses.most
+IssueGrant        | terms { delegation_depth: 9 }                   | LIMIT_EXCEEDED terms.delegation_depth
+IssueGrant        | lifetime { seconds: 0 nanos: 999000000 }        | MALFORMED lifetime
+IssueGrant        | lifetime { seconds: 2592000 nanos: 1000000 }    | LIMIT_EXCEEDED lifetime
+ExchangeGrant     | -grant                                          | MALFORMED grant
+ExchangeGrant     | grant_ancestors { payload: "x" }                | MALFORMED grant_ancestors[1].signature
+ExchangeGrant     | lifetime { seconds: 2592001 nanos: 0 }          | LIMIT_EXCEEDED lifetime
+RevokeGrant       | grant_digest: ""                                | MALFORMED grant_digest
+RevokeGrant       | grant_ancestors {}                              | MALFORMED grant_ancestors
+GetGrant          | grant_digest: "sha256:"                         | MALFORMED grant_digest
 IssueCapability   | lifetime { seconds: 0 nanos: 999000000 }        | MALFORMED lifetime
 IssueCapability   | lifetime { seconds: -1 }                        | MALFORMED lifetime
 IssueCapability   | lifetime { seconds: 86400 nanos: 1000000 }      | LIMIT_EXCEEDED lifetime

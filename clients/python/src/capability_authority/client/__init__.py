@@ -59,6 +59,7 @@ from capability_authority.client.errors import (
     Unavailable,
     UnknownReason,
 )
+from capability_authority.client.grant_values import GrantStatus, HeldGrant, grant_terms
 from capability_authority.client.issue_items import IssueItem
 from capability_authority.client.memory_values import Citation, RecallHit, RecordExport
 from capability_authority.client.presentations import CommitItem, StreamedCommit
@@ -115,6 +116,8 @@ __all__ = [
     "ExportRejected",
     "Finding",
     "GrantExceeded",
+    "GrantStatus",
+    "HeldGrant",
     "HolderMismatch",
     "IdempotencyConflict",
     "InProgress",
@@ -167,4 +170,5 @@ __all__ = [
     "UnknownReason",
     "UnknownRpc",
     "Validation",
+    "grant_terms",
 ]

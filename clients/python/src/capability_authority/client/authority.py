@@ -12,6 +12,7 @@ from capability_authority.client.verbs.audit import AuditVerbs
 from capability_authority.client.verbs.capabilities import CapabilityVerbs
 from capability_authority.client.verbs.commits import CommitVerbs
 from capability_authority.client.verbs.exports import ExportVerbs
+from capability_authority.client.verbs.grants import GrantVerbs
 from capability_authority.client.verbs.issuing import IssuingVerbs
 from capability_authority.client.verbs.memory import MemoryVerbs
 from capability_authority.client.verbs.policies import PolicyVerbs
@@ -25,7 +26,15 @@ DEFAULT_RETRIES: Final = RetryPolicy()
 
 
 class CapabilityAuthority(
-    ProposalVerbs, PolicyVerbs, IssuingVerbs, CapabilityVerbs, CommitVerbs, MemoryVerbs, ExportVerbs, AuditVerbs
+    ProposalVerbs,
+    PolicyVerbs,
+    GrantVerbs,
+    IssuingVerbs,
+    CapabilityVerbs,
+    CommitVerbs,
+    MemoryVerbs,
+    ExportVerbs,
+    AuditVerbs,
 ):
     """An async client of one authority, as one principal.
 

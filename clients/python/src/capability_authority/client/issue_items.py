@@ -5,6 +5,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 from capability_authority.client.credentials import Credentials, Reference
+from capability_authority.client.grant_values import HeldGrant
 from capability_authority.client.times import duration_message
 from capability_authority.client.values import RevisionLike
 from capability_authority.v1.capability_service_pb2 import IssueCapabilityRequest
@@ -27,6 +28,7 @@ class IssueItem:
     audience: str | None = None
     commit_idempotency_key: str | None = None
     lifetime: timedelta | None = None
+    grant: HeldGrant | None = None
     request_id: str = ""
 
     def request(self, caller: Credentials) -> IssueCapabilityRequest:
@@ -46,4 +48,6 @@ class IssueItem:
             validation_receipt=self.validation_receipt,
             decision_receipt=self.decision_receipt,
             lifetime=duration_message(self.lifetime),
+            grant=None if self.grant is None else self.grant.statement,
+            grant_ancestors=() if self.grant is None else self.grant.ancestors,
         )

@@ -12,6 +12,7 @@ from google.protobuf.message_factory import GetMessageClass
 from capability_authority.v1 import (
     audit_service_pb2,
     capability_service_pb2,
+    grant_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
@@ -22,6 +23,7 @@ __all__ = ["RPCS", "Rpc", "UnknownRpc", "rpc_named", "rpc_of"]
 _SERVICE_FILES: Final = (
     audit_service_pb2,
     capability_service_pb2,
+    grant_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,

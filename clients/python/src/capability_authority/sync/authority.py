@@ -101,6 +101,11 @@ class CapabilityAuthority(Delegate):
     evaluate_policy = waiting(Async.evaluate_policy)
     get_policy = waiting(Async.get_policy)
 
+    issue_grant = waiting(Async.issue_grant)
+    exchange_grant = waiting(Async.exchange_grant)
+    revoke_grant = waiting(Async.revoke_grant)
+    get_grant = waiting(Async.get_grant)
+
     issue = waiting(Async.issue)
     issue_batch = waiting(Async.issue_batch)
     verify = waiting(Async.verify)

@@ -40,6 +40,7 @@ class IssueCapabilityRequest(_message.Message):
     DECISION_RECEIPT_FIELD_NUMBER: _builtins.int
     GRANT_FIELD_NUMBER: _builtins.int
     LIFETIME_FIELD_NUMBER: _builtins.int
+    GRANT_ANCESTORS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """At most 128 bytes. Reused for another request: IDEMPOTENCY_CONFLICT."""
     proposal_id: _builtins.str
@@ -59,11 +60,19 @@ class IssueCapabilityRequest(_message.Message):
     def decision_receipt(self) -> _statements_pb2.SignedStatement: ...
     @_builtins.property
     def grant(self) -> _statements_pb2.SignedStatement:
-        """Not served yet: MALFORMED when set."""
+        """Under which it is issued, by its holder: in place of a right of the caller's own. What the capability costs is spent
+        along the whole chain.
+        """
 
     @_builtins.property
     def lifetime(self) -> _duration_pb2.Duration:
-        """From 1 second to 24 hours, whole milliseconds; 15 minutes when absent."""
+        """From 1 second to 24 hours, whole milliseconds; 15 minutes when absent. Never longer than the grant lives."""
+
+    @_builtins.property
+    def grant_ancestors(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]:
+        """Of the grant, root first, its parent last, at most 8. Those that the authority keeps may be left out, from the root
+        on. MALFORMED without a grant.
+        """
 
     def __init__(
         self,
@@ -79,10 +88,11 @@ class IssueCapabilityRequest(_message.Message):
         decision_receipt: _statements_pb2.SignedStatement | None = ...,
         grant: _statements_pb2.SignedStatement | None = ...,
         lifetime: _duration_pb2.Duration | None = ...,
+        grant_ancestors: _abc.Iterable[_statements_pb2.SignedStatement] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["decision_receipt", b"decision_receipt", "grant", b"grant", "holder", b"holder", "lifetime", b"lifetime", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["audience", b"audience", "commit_idempotency_key", b"commit_idempotency_key", "decision_receipt", b"decision_receipt", "grant", b"grant", "holder", b"holder", "holder_key_id", b"holder_key_id", "lifetime", b"lifetime", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "request_id", b"request_id", "validation_receipt", b"validation_receipt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["audience", b"audience", "commit_idempotency_key", b"commit_idempotency_key", "decision_receipt", b"decision_receipt", "grant", b"grant", "grant_ancestors", b"grant_ancestors", "holder", b"holder", "holder_key_id", b"holder_key_id", "lifetime", b"lifetime", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "request_id", b"request_id", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -97,8 +97,8 @@ class CapabilityServiceServicer:
     """
 
     def IssueCapability(self, request, context):
-        """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
-        capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
+        """Caller: the holder, or a principal with the right `issue`, or the holder of a presented grant whose subject could. Same
+        holder, commit key and content again: the live capability, byte for byte, which costs a grant nothing. No retry undoes a revocation: once a capability of the key was revoked, a request id that
         was used before is answered REVOKED, and a new one gets a new capability.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

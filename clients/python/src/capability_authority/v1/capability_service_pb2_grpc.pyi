@@ -34,8 +34,8 @@ class CapabilityServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> CapabilityServiceAsyncStub: ...
     IssueCapability: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.IssueCapabilityRequest, _capability_service_pb2.IssueCapabilityResponse]
-    """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
-    capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
+    """Caller: the holder, or a principal with the right `issue`, or the holder of a presented grant whose subject could. Same
+    holder, commit key and content again: the live capability, byte for byte, which costs a grant nothing. No retry undoes a revocation: once a capability of the key was revoked, a request id that
     was used before is answered REVOKED, and a new one gets a new capability.
     """
     BatchIssueCapabilities: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.BatchIssueCapabilitiesRequest, _capability_service_pb2.BatchIssueCapabilitiesResponse]
@@ -87,8 +87,8 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     IssueCapability: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.IssueCapabilityRequest, _capability_service_pb2.IssueCapabilityResponse]  # type: ignore[assignment]
-    """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
-    capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
+    """Caller: the holder, or a principal with the right `issue`, or the holder of a presented grant whose subject could. Same
+    holder, commit key and content again: the live capability, byte for byte, which costs a grant nothing. No retry undoes a revocation: once a capability of the key was revoked, a request id that
     was used before is answered REVOKED, and a new one gets a new capability.
     """
     BatchIssueCapabilities: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.BatchIssueCapabilitiesRequest, _capability_service_pb2.BatchIssueCapabilitiesResponse]  # type: ignore[assignment]
@@ -143,8 +143,8 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _capability_service_pb2.IssueCapabilityRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_capability_service_pb2.IssueCapabilityResponse, _abc.Awaitable[_capability_service_pb2.IssueCapabilityResponse]]:
-        """Caller: the holder, or a principal with the right `issue`. Same holder, commit key and content again: the live
-        capability, byte for byte. No retry undoes a revocation: once a capability of the key was revoked, a request id that
+        """Caller: the holder, or a principal with the right `issue`, or the holder of a presented grant whose subject could. Same
+        holder, commit key and content again: the live capability, byte for byte, which costs a grant nothing. No retry undoes a revocation: once a capability of the key was revoked, a request id that
         was used before is answered REVOKED, and a new one gets a new capability.
         """
 

@@ -9,6 +9,7 @@ from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.credentials import Reference
 from capability_authority.client.errors import AuthorityError, TransportError
+from capability_authority.client.grant_values import HeldGrant
 from capability_authority.client.issue_items import IssueItem
 from capability_authority.client.presentations import terms_of
 from capability_authority.client.rpcs import RPCS
@@ -35,6 +36,7 @@ class IssuingVerbs(Connection):
         audience: str | None = None,
         commit_idempotency_key: str | None = None,
         lifetime: timedelta | None = None,
+        grant: HeldGrant | None = None,
         request_id: str = "",
         **options: Unpack[CallOptions],
     ) -> IssuedCapability:
@@ -44,9 +46,12 @@ class IssuingVerbs(Connection):
         the only key under which it can be committed; one is made up when None, and the result has it. `lifetime` is
         from 1 second to 24 hours, 15 minutes when None. Asked again for the same holder, key and content: the same one;
         once it was revoked, a request id that was used before is `Revoked`, and a new one gets a new capability.
+        Under a `grant` that the caller holds its subject's right counts in place of the caller's; a new capability
+        costs one use of it and of each ancestor, and what the proposal has cost; one that is found costs nothing.
 
         Raises `AuthorityError`: `NotAllowed`, `NotValidated`, `ApprovalRequired`, `PolicyDenied`, `Expired`, `Revoked`,
-        `IdempotencyConflict`, `AlreadyCommitted`.
+        `IdempotencyConflict`, `AlreadyCommitted`; under a grant also `GrantExceeded`, `BudgetExhausted` (each with its
+        `dimension`), `HolderMismatch`, `SignatureInvalid`, `IssuerUnknown`, `KeyRevoked`.
         """
         item = IssueItem(
             proposal,
@@ -57,6 +62,7 @@ class IssuingVerbs(Connection):
             audience=audience,
             commit_idempotency_key=commit_idempotency_key,
             lifetime=lifetime,
+            grant=grant,
             request_id=request_id,
         )
         response = await self._send(item.request(self.credentials), pb.IssueCapabilityResponse, **options)

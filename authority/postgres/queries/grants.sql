@@ -1,0 +1,57 @@
+-- name: grant_chain
+-- A kept grant and its ancestors, root first.
+select g.payload_type, g.payload, g.key_id, g.signature, g.revoke_time
+from unnest((select o.chain from authority.grant_record o where o.tenant = $1 and o.digest = $2))
+  with ordinality as block(digest, place)
+join authority.grant_record g on g.tenant = $1 and g.digest = block.digest
+order by block.place
+
+-- name: grant_chain_facts
+-- Of a chain's blocks ($2), whoever it names ($3), their keys ($4) and its subject ($5), in one moment.
+select
+  array(select g.digest from authority.grant_record g where g.tenant = $1 and g.digest = any ($2)) as met,
+  exists (select 1 from authority.grant_record g
+    where g.tenant = $1 and g.digest = any ($2) and g.state = 'revoked') as has_revoked_block,
+  exists (select 1 from authority.principal_key k
+    where k.tenant = $1 and k.key_id = any ($4::bytea[]) and k.state = 'revoked') as has_revoked_key,
+  (select count(*) from authority.principal p
+    where p.tenant = $1 and p.principal = any ($3::text[]) and p.state = 'active') as active_principals,
+  s.tenant, s.principal, s.kind, s.rights
+from (select) as once
+left join authority.principal s on s.tenant = $1 and s.principal = $5 and s.state = 'active'
+
+-- name: grant_policy_version
+-- The wanted policy when it is loaded; of nothing wanted, the one that all memory namespaces of the tenant are under.
+select v.version from authority.policy_version v where v.version = $2
+union all
+select min(n.policy_version::text)::bytea from authority.memory_namespace n
+where n.tenant = $1 and $2 = ''::bytea
+having count(distinct n.policy_version) = 1
+
+-- name: insert_grant_record
+-- No row when it is kept already.
+insert into authority.grant_record (
+  tenant, digest, parent_digest, chain, made_by, subject, principals, holder, holder_key, uses, tokens, usd_micros,
+  concurrency, state, payload_type, payload, key_id, signature, not_before_time, expire_time, correlation_id,
+  create_time)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'active', $14, $15, $16, $17, $18, $19, $20, $21)
+on conflict do nothing
+returning digest
+
+-- name: lock_grant
+-- Waits for whoever spends of it.
+select revoke_time from authority.grant_record where tenant = $1 and digest = $2 for update
+
+-- name: revoke_grant
+update authority.grant_record set state = 'revoked', revoke_time = $3 where tenant = $1 and digest = $2
+
+-- name: grant_spent
+-- The sums of the last use, and how many capabilities of the grant can still be committed.
+select coalesce(u.uses, 0) as uses, coalesce(u.tokens, 0) as tokens, coalesce(u.usd_micros, 0) as usd_micros, (
+  select count(*) from authority.grant_use o
+  join authority.capability c on c.tenant = o.tenant and c.capability_id = o.capability_id
+  where o.tenant = $1 and o.grant_digest = $2 and o.expire_time > $3 and c.state = 'issued') as live
+from (select) as once
+left join lateral (
+  select o.uses, o.tokens, o.usd_micros from authority.grant_use o
+  where o.tenant = $1 and o.grant_digest = $2 order by o.uses desc limit 1) u on true

@@ -1,0 +1,104 @@
+"""Grants: kept, looked up, revoked; and what was spent of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from authority.domain.grant import OpenedGrant
+from authority.domain.identity import Principal
+from authority.domain.references import Instant, TenantRef
+from authority.domain.refusal import Refusal
+from authority.usecases.ports.requests import RequestMark
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGrant:
+    """A grant that this authority made, or has met, and when it was revoked first."""
+
+    opened: OpenedGrant
+    revoke_time: Instant | None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeGrant:
+    """A grant that this authority made, by this call or by an earlier one of the same request id."""
+
+    grant: OpenedGrant
+    replayed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent of a grant so far, by itself and its descendants, and how many of its capabilities live."""
+
+    uses: int = 0
+    tokens: int = 0
+    usd_micros: int = 0
+    live: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChainFacts:
+    """The stored state that the use of a chain rests on."""
+
+    unmet: frozenset[bytes]
+    """Digests of the blocks that are not kept: a holder made them offline, and they are used for the first time."""
+    refusal: Refusal | None
+    """KEY_REVOKED for a key that a holder is bound to, REVOKED for a block, the subject or a holder; or None."""
+    subject: Principal | None
+    """None when it is not active."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevokedGrant:
+    """When a grant was revoked first, and whether that was before this call."""
+
+    revoke_time: Instant
+    replayed: bool
+
+
+class Grants(Protocol):
+    """Keeps grants. Chains are root first and end in the grant that is meant; each is of one tenant."""
+
+    async def chain_of(self, tenant: TenantRef, digest: bytes) -> tuple[KeptGrant, ...]:
+        """The kept grant with its ancestors; empty when there is none."""
+        ...
+
+    async def facts_of(self, chain: Sequence[OpenedGrant]) -> ChainFacts:
+        """What is stored of the chain, as one moment shows it."""
+        ...
+
+    async def policy_version(self, tenant: TenantRef, wanted: bytes) -> bytes | None:
+        """`wanted` when that policy is loaded; for b'' the one that all memory namespaces of the tenant are under.
+
+        None when there is no such one.
+        """
+        ...
+
+    async def keep(self, mark: RequestMark, chain: Sequence[OpenedGrant], now: Instant) -> None:
+        """Keeps those blocks that were made offline and are not kept yet; told of as `grant.meet`."""
+        ...
+
+    async def made_by(self, mark: RequestMark) -> MadeGrant | Refusal | None:
+        """What the request id was answered with; None for a new one, IDEMPOTENCY_CONFLICT for another request's."""
+        ...
+
+    async def add(self, mark: RequestMark, chain: Sequence[OpenedGrant], now: Instant) -> MadeGrant | Refusal:
+        """Keeps the last block, which this authority made, and whatever of its ancestors is not kept yet.
+
+        The request id used before for the same request: what was made then, and nothing is kept. What becomes of an
+        ancestor meanwhile becomes of the new block, which is read as part of its chain. Refusal: IDEMPOTENCY_CONFLICT.
+        """
+        ...
+
+    async def revoke(self, mark: RequestMark, chain: Sequence[OpenedGrant], now: Instant) -> RevokedGrant | Refusal:
+        """Revokes the last block; one that was made offline and never met is kept to stay revoked.
+
+        It excludes the tenant's commits, and no capability issued under the grant or a descendant is committed once
+        it has answered. Revoked before: the first time. Refusal: IDEMPOTENCY_CONFLICT.
+        """
+        ...
+
+    async def spent(self, tenant: TenantRef, digest: bytes, now: Instant) -> Spent:
+        """What was spent of the grant; nothing for one that is not kept."""
+        ...

@@ -1,0 +1,120 @@
+"""Grants, as the verbs take them and answer with them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from capability_authority.offline import read_payload, statement_digest, to_wire
+from capability_authority.v1.grant_service_pb2 import GrantSpending, GrantTerms
+from capability_authority.v1.statements_pb2 import Grant, GrantedAmount, GrantedFlag, GrantedNames, SignedStatement
+
+__all__ = ["GrantStatus", "HeldGrant", "grant_terms"]
+
+
+def grant_terms(  # noqa: PLR0913  # the dimensions of a grant, each by its name
+    *,
+    audiences: Iterable[str] | None = None,
+    actions: Iterable[str] | None = None,
+    resources: Iterable[str] | None = None,
+    read_memory_namespaces: Iterable[str] | None = None,
+    write_memory_namespaces: Iterable[str] | None = None,
+    tools: Iterable[str] | None = None,
+    providers: Iterable[str] | None = None,
+    models: Iterable[str] | None = None,
+    usd_micros: int | None = None,
+    tokens: int | None = None,
+    latency_ms: int | None = None,
+    concurrency: int | None = None,
+    uses: int | None = None,
+    network: bool | None = None,
+    destructive: bool | None = None,
+    delegation_depth: int = 0,
+) -> GrantTerms:
+    """What a grant allows. What is None is absent: it denies in a root, and is refused in a child.
+
+    An empty list denies all. Selectors (resources, memory namespaces, tools, providers, models) are whole segments, or
+    some of them and "/*". `delegation_depth` is how many generations may be derived, 0 to 8.
+    """
+    return GrantTerms(
+        audiences=_names(audiences),
+        actions=_names(actions),
+        resources=_names(resources),
+        read_memory_namespaces=_names(read_memory_namespaces),
+        write_memory_namespaces=_names(write_memory_namespaces),
+        tools=_names(tools),
+        providers=_names(providers),
+        models=_names(models),
+        usd_micros=_amount(usd_micros),
+        tokens=_amount(tokens),
+        latency_ms=_amount(latency_ms),
+        concurrency=_amount(concurrency),
+        uses=_amount(uses),
+        network=_flag(network),
+        destructive=_flag(destructive),
+        delegation_depth=delegation_depth,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HeldGrant:
+    """A grant and its ancestors, root first, as its holder presents them."""
+
+    statement: SignedStatement
+    ancestors: tuple[SignedStatement, ...] = ()
+    replayed: bool = False
+    """Whether it existed before the call that answered with it."""
+
+    def __repr__(self) -> str:
+        """Short: the statements are bytes."""
+        holder = self.terms.holder
+        until = f"{self.expire_time:%Y-%m-%dT%H:%M:%SZ}"
+        return f"<HeldGrant {self.digest} of {holder.namespace}|{holder.id} until {until}>"
+
+    @property
+    def terms(self) -> Grant:
+        """What it says itself, unverified: judging it is the authority's. Raises `StatementError` (of `offline`)."""
+        return read_payload(self.statement.payload_type, self.statement.payload, Grant)
+
+    @property
+    def digest(self) -> str:
+        """Names it, "sha256:…"."""
+        return to_wire(statement_digest(self.statement.payload_type, self.statement.payload))
+
+    @property
+    def expire_time(self) -> datetime:
+        """From then on it allows nothing."""
+        return self.terms.expire_time.ToDatetime(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class GrantStatus:
+    """A grant that the authority keeps, and what became of it."""
+
+    grant: HeldGrant
+    state: str
+    """"active", "expired", or "revoked": it, or one of its ancestors."""
+    revoke_time: datetime | None
+    """When it, or the first of its ancestors that was, was revoked."""
+    spent: GrantSpending
+    """By itself and by all that was derived from it."""
+
+
+def narrowed(parent: Grant) -> GrantTerms:
+    """As much as may be derived from the parent, absent where it is."""
+    terms = GrantTerms(delegation_depth=max(parent.delegation_depth - 1, 0))
+    for field, said in parent.ListFields():
+        if field.name in terms.DESCRIPTOR.fields_by_name and field.message_type is not None:
+            getattr(terms, field.name).CopyFrom(said)
+    return terms
+
+
+def _names(names: Iterable[str] | None) -> GrantedNames | None:
+    return None if names is None else GrantedNames(names=names)
+
+
+def _amount(most: int | None) -> GrantedAmount | None:
+    return None if most is None else GrantedAmount(most=most)
+
+
+def _flag(allowed: bool | None) -> GrantedFlag | None:  # noqa: FBT001  # the value itself
+    return None if allowed is None else GrantedFlag(allowed=allowed)
