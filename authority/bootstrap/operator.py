@@ -11,6 +11,7 @@ from authority.config import OperatorSettings, SettingsError
 from authority.domain.statement import IssuerKey, KeyPurpose
 from authority.policy.bundle import bundle_version
 from authority.postgres.administration import PostgresAdministration
+from authority.postgres.aggregates import PostgresAggregateAdministration
 from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.memberships import PostgresMembershipAdministration
@@ -19,6 +20,7 @@ from authority.postgres.provision import SERVICE, LoginRefused, ensure_powers, e
 from authority.signing.key_folder import KeyFolder
 from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
+from authority.usecases.administer_aggregates import AggregateAdministration
 from authority.usecases.administer_memberships import MembershipAdministration
 from authority.usecases.ports import AuditLog, Clock
 
@@ -105,6 +107,7 @@ class Operator:
 
     administration: Administration
     memberships: MembershipAdministration
+    aggregates: AggregateAdministration
     audit_log: AuditLog
     keys: KeyFolder
     clock: Clock
@@ -141,6 +144,7 @@ async def open_operator(settings: OperatorSettings, clock: Clock | None = None) 
             yield Operator(
                 PostgresAdministration(database),
                 PostgresMembershipAdministration(database),
+                PostgresAggregateAdministration(database),
                 PostgresAuditLog(database),
                 KeyFolder(settings.keys),
                 clock or SystemClock(),

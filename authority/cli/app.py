@@ -22,7 +22,10 @@ _GROUPS: Final = (
     ("Run it", ("serve", "demo", "relay", "migrate")),
     ("See that it is well", ("config", "doctor", "health", "top")),
     ("Ask it, and see it refuse", ("call", "why", "explain", "inspect", "tamper")),
-    ("Operate it", ("tenants", "principals", "memberships", "namespaces", "policies", "keys", "outbox", "audit")),
+    (
+        "Operate it",
+        ("tenants", "principals", "memberships", "aggregates", "namespaces", "policies", "keys", "outbox", "audit"),
+    ),
 )
 """The commands as the help shows them."""
 _GROUP_OF: Final = {name: group for group, names in _GROUPS for name in names}

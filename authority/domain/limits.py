@@ -24,6 +24,13 @@ RECALL_SIZE = 100
 """Records of one answer to RecallRecords."""
 RECALL_SIZE_DEFAULT = 20
 QUERY_BYTES = 1024
+AGGREGATE_LEAST_TENANTS = 3
+"""A figure of many tenants' memory rests on so many of them at least, whatever an operator says."""
+AGGREGATE_TENANTS = 256
+AGGREGATE_STEP = 10
+"""Such figures are told in whole tens."""
+AGGREGATE_DELAY_MS = DAY
+"""How long a month has been over before it is counted: what was committed in it has landed by then."""
 SEARCH_CHARACTERS = 64 * 1024
 """How much of a content recall looks into: so little that no index of the database can refuse it."""
 EXPORT_ITEMS = 200

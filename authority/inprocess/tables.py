@@ -27,6 +27,7 @@ from authority.domain.tally import Counted
 from authority.domain.validation import SignedValidation
 from authority.usecases.administer import ListedPolicy
 from authority.usecases.ports import KeptGrant, RequestMark
+from authority.usecases.administer_aggregates import ListedAggregate
 
 Answer = TypeVar("Answer")
 
@@ -177,6 +178,7 @@ class Tables:
     events: list[Event] = field(default_factory=list)
     citations: dict[str, Citation] = field(default_factory=dict)
     evidence: dict[tuple[TenantRef, bytes], Evidence] = field(default_factory=dict)
+    aggregates: dict[tuple[TenantRef, str], ListedAggregate] = field(default_factory=dict)
     memberships: dict[tuple[TenantRef, PrincipalRef, Scope], KeptMembership] = field(default_factory=dict)
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
     audit: list[AuditEvent] = field(default_factory=list)

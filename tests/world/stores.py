@@ -8,6 +8,7 @@ from typing import Protocol
 from authority.domain.references import Instant, TenantRef
 from authority.domain.statement import IssuerKey
 from authority.inprocess.administration import InProcessAdministration
+from authority.inprocess.aggregates import InProcessAggregates
 from authority.inprocess.audit import InProcessAuditLog
 from authority.inprocess.capabilities import InProcessCapabilities
 from authority.inprocess.citations import InProcessCitations
@@ -36,6 +37,7 @@ from authority.inprocess.revocations import InProcessRevocations
 from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
 from authority.postgres.administration import PostgresAdministration
+from authority.postgres.aggregates import PostgresAggregateAdministration, PostgresAggregates
 from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.capabilities import IssuingSettings, PostgresCapabilities
 from authority.postgres.citations import PostgresCitations
@@ -64,9 +66,11 @@ from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.usecases.administer import Administration
+from authority.usecases.administer_aggregates import AggregateAdministration
 from authority.usecases.administer_memberships import MembershipAdministration
 from authority.usecases.link_principals import PrincipalLinks
 from authority.usecases.ports import (
+    Aggregates,
     Approvals,
     AuditLog,
     Capabilities,
@@ -153,6 +157,8 @@ class Store:
     histories: Histories
     evidence: EvidenceStore
     evidence_reviews: EvidenceReviews
+    aggregates: Aggregates
+    aggregate_administration: AggregateAdministration
     memberships: Memberships
     membership_administration: MembershipAdministration
     behind: Behind
@@ -235,6 +241,8 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         histories=InProcessHistories(tables),
         evidence=InProcessEvidence(tables),
         evidence_reviews=InProcessEvidence(tables),
+        aggregates=InProcessAggregates(tables),
+        aggregate_administration=InProcessAggregates(tables),
         memberships=InProcessMemberships(tables),
         membership_administration=InProcessMemberships(tables),
         behind=_BehindTables(tables),
@@ -275,6 +283,8 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         histories=PostgresHistories(reading),
         evidence=PostgresEvidence(proposing, reading),
         evidence_reviews=PostgresEvidenceReviews(databases[Power.ADMIN]),
+        aggregates=PostgresAggregates(reading),
+        aggregate_administration=PostgresAggregateAdministration(databases[Power.ADMIN]),
         memberships=PostgresMemberships(reading),
         membership_administration=PostgresMembershipAdministration(databases[Power.ADMIN]),
         behind=_BehindPostgres(databases[Power.ADMIN]),

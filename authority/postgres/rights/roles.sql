@@ -5,7 +5,7 @@ declare power text;
 begin
   foreach power in array array[
     'authority_committer', 'authority_commit', 'authority_propose', 'authority_issue', 'authority_read',
-    'authority_relay', 'authority_admin', 'authority_service']
+    'authority_relay', 'authority_admin', 'authority_service', 'authority_aggregator']
   loop
     if not exists (select 1 from pg_roles where rolname = power) then
       execute format('create role %I nologin noinherit', power);
@@ -15,9 +15,10 @@ exception when duplicate_object or unique_violation then
   null; -- another migration of this cluster made it a moment ago
 end $$;
 
--- Who may become whom. Whoever migrates needs three powers, and has them as a superuser only: the committer's, to replace
--- the function that it owns, and the administrator's and the relay's, for the operator's acts. Only what is missing is
--- granted: roles belong to the cluster, and one that was made by somebody else can be granted by them alone.
+-- Who may become whom. Whoever migrates needs four powers, and has them as a superuser only: the committer's and the
+-- aggregator's, to replace the functions that they own, and the administrator's and the relay's, for the operator's acts.
+-- Only what is missing is granted: roles belong to the cluster, and one that was made by somebody else can be granted by
+-- them alone.
 do $$
 declare
   missing record;
@@ -33,7 +34,7 @@ begin
         'authority_commit', 'authority_propose', 'authority_issue', 'authority_read', 'authority_relay']) power
       union all
       select power, current_user, pg_has_role(current_user, power, 'SET')
-      from unnest(array['authority_committer', 'authority_admin', 'authority_relay']) power) m
+      from unnest(array['authority_committer', 'authority_aggregator', 'authority_admin', 'authority_relay']) power) m
     where not m.has
   loop
     begin
@@ -54,7 +55,7 @@ end $$;
 
 grant usage on schema authority to
   authority_committer, authority_commit, authority_propose, authority_issue, authority_read, authority_relay,
-  authority_admin;
+  authority_admin, authority_aggregator;
 
 -- Reading: everything that a decision may rest on. The commit role itself reads nothing.
 grant select on all tables in schema authority to authority_committer, authority_admin;
@@ -103,6 +104,11 @@ grant update (state, receipt_id) on authority.capability to authority_committer;
 grant update (state, receipt_id) on authority.proposal_head to authority_committer;
 grant update (superseded_by, supersede_time) on authority.memory_record to authority_committer;
 
+-- The owner of the function that counts across tenants (row_security.sql): what is counted by, and nothing that is said.
+grant select on authority.aggregate to authority_aggregator;
+grant select (tenant, memory_namespace, memory_type, visibility, create_time) on authority.memory_record
+  to authority_aggregator;
+
 -- The relay notes what became of an event and never makes or changes one; it forgets what was delivered
 -- (row_security.sql).
 grant select, delete on authority.outbox to authority_relay;
@@ -113,6 +119,7 @@ grant select, insert, delete on authority.outbox_parked to authority_relay;
 grant insert, update on authority.issuer_key, authority.memory_namespace, authority.principal, authority.principal_key,
   authority.membership
   to authority_admin;
+grant insert, update (state, remove_time) on authority.aggregate to authority_admin;
 grant insert on authority.token_identity, authority.principal_link to authority_admin;
 grant update (state) on authority.token_identity to authority_admin;
 grant update (state, revoke_time) on authority.principal_link to authority_admin;

@@ -10,7 +10,7 @@ begin
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
     'outbox_parked', 'audit_event', 'stream_nonce', 'revocation', 'refusal_count', 'citation', 'evidence',
     'token_identity', 'principal_link', 'membership', 'content_signature', 'content_band',
-    'content_assertion']
+    'content_assertion', 'aggregate']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c
@@ -26,7 +26,7 @@ begin
   end loop;
 end $$;
 
--- The relay delivers for every tenant; what was not delivered it can never delete.
+-- The relay delivers for every tenant; what was not delivered it can never delete. The aggregator counts every tenant's.
 do $$
 declare wanted record;
 begin
@@ -37,7 +37,8 @@ begin
       ('relay_forgets_all', 'outbox', 'for delete to authority_relay using (true)'),
       ('only_what_was_delivered_is_forgotten', 'outbox',
        'as restrictive for delete using (delivered_time is not null)'),
-      ('relay_parks_all', 'outbox_parked', 'for all to authority_relay using (true)')) as p (name, walled, rule)
+      ('relay_parks_all', 'outbox_parked', 'for all to authority_relay using (true)'),
+      ('aggregator_counts_all', 'memory_record', 'for select to authority_aggregator using (true)')) as p (name, walled, rule)
   loop
     if not exists (select 1 from pg_policies p where p.schemaname = 'authority' and p.tablename = wanted.walled
                      and p.policyname = wanted.name) then

@@ -17,6 +17,7 @@ from authority.usecases.ports.faults import Contention, DependencyUnavailable, N
 from authority.usecases.ports.grants import ChainFacts, Grants, KeptGrant, MadeGrant, RevokedGrant, Spent
 from authority.usecases.ports.identity import Certificates, Nonces, Registry, StreamNonces, Tokens
 from authority.usecases.ports.memory import (
+    Aggregates,
     Citations,
     Histories,
     Memberships,
@@ -44,6 +45,7 @@ from authority.usecases.ports.tokens import Cursors, PageTokens, RevisionTokens
 from authority.usecases.ports.validators import Likenesses, Validators
 
 __all__ = [
+    "Aggregates",
     "Approvals",
     "AuditLog",
     "AuditNews",

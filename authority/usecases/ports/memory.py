@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from authority.domain.aggregate import AggregateCount
 from authority.domain.citation import Citation, Cited, NewCitation
 from authority.domain.freshness import Freshness
 from authority.domain.history import AuditTrail, RecordHistory
@@ -21,6 +22,16 @@ class Memberships(Protocol):
 
     async def is_member(self, tenant: TenantRef, principal: PrincipalRef, scope: Scope) -> bool:
         """Whether the principal, unrevoked, is a live member."""
+        ...
+
+
+class Aggregates(Protocol):
+    """Figures of other tenants' memory: the only thing that is told across tenants."""
+
+    async def count(
+        self, tenant: TenantRef, name: str, memory_namespace: str, now: Instant
+    ) -> Sequence[AggregateCount] | None:
+        """The figures of the tenant's aggregate of this name over this memory namespace; None when there is none."""
         ...
 
 

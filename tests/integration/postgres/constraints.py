@@ -100,6 +100,18 @@ TRIPS: dict[str, Trip] = {
         "principal_link", "what is revoked says since when", {"revoke_time": "2027-01-01T00:00:00Z"}
     ),
     "principal_link_one_verified": Trip("principal_link", "a pair is linked once", {"link_number": 9}),
+    # --- aggregates
+    "aggregate_made_once": Trip("aggregate", "a name stands for one aggregate for ever"),
+    "aggregate_of_enough_tenants": Trip(
+        "aggregate", "a figure rests on three tenants at least", {"name": "new", "least_tenants": 2}
+    ),
+    "aggregate_of_others": Trip(
+        "aggregate", "nobody asks for figures that it is in", {"name": "new", "tenant": "test|one"}
+    ),
+    "aggregate_named": Trip("aggregate", "an aggregate has a name that a grant can give", {"name": ""}),
+    "aggregate_reviewed": Trip("aggregate", "somebody saw to privacy", {"name": "new", "reviewed_by": ""}),
+    "aggregate_state_known": Trip("aggregate", "the states are closed", {"name": "new", "state": "away"}),
+    "aggregate_removed_has_time": Trip("aggregate", "removed is what has a time", {"name": "new", "state": "removed"}),
     # --- channels and teams
     "membership_told_once": Trip("membership", "a principal is in a channel or team once"),
     "membership_of_principal": Trip("membership", "a member is registered", {"principal": "test|nobody"}),

@@ -9,6 +9,7 @@ from authority.domain.tally import Counted, minute_of
 from tests.integration.postgres.constraints import TRIPS, Trip
 from tests.integration.postgres.parking import park_oldest_event
 from tests.integration.postgres.superuser import Superuser
+from tests.world.aggregating import aggregated
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
@@ -21,7 +22,7 @@ from tests.world.world import World, must
 
 @pytest.fixture(scope="module")
 async def good_rows(authority: Authority) -> World:
-    """A row in every table: an approved proposal, an unused capability, a tombstone, a token, a link, a membership."""
+    """A row in every table: an approved proposal, an unused capability, a tombstone, a token, a membership."""
     world = await World.begin(authority)
     issued, answer = await world.committed(by=world.agent)
     await world.issued()
@@ -32,6 +33,7 @@ async def good_rows(authority: Authority) -> World:
     must(await world.cite(answer.receipt.record_id, "answer 1"))
     await join(world, world.user, CREW)
     await used_grants(world)
+    await aggregated(world)
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     await kept(world, b"a log")
     await make_guarded(world)

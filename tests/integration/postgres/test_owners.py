@@ -116,7 +116,7 @@ async def test_an_owner_has_no_more_of_the_powers_than_was_granted(server: Postg
     await asyncio.to_thread(migrate, url_for(server, "first", "owner:owner"))
     connection = await asyncpg.connect(url_of(server, "first"))
 
-    # then the owner may take three powers on and inherits none, and the committer can make nothing of its own
+    # then the owner may take four powers on and inherits none, and the committer can make nothing of its own
     rows = await connection.fetch(
         """
         select rolname, pg_has_role('owner', oid, 'SET') as becomes, pg_has_role('owner', oid, 'USAGE') as inherits
@@ -124,6 +124,7 @@ async def test_an_owner_has_no_more_of_the_powers_than_was_granted(server: Postg
         """
     )
     assert {row["rolname"] for row in rows if row["becomes"]} == {
+        "authority_aggregator",
         "authority_committer",
         "authority_admin",
         "authority_relay",

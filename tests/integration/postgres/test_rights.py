@@ -23,6 +23,7 @@ ROLES = (
     "authority_relay",
     "authority_admin",
     "authority_service",
+    "authority_aggregator",
 )
 
 ALLOWED = """
@@ -44,18 +45,19 @@ authority_relay      select  outbox outbox_parked
 authority_relay      insert  outbox_parked
 authority_relay      update  outbox(claim_token,claim_until_time,attempts,last_error,retry_time,parked,delivered_time)
 authority_relay      delete  outbox outbox_parked
+authority_aggregator  select  aggregate memory_record
 authority_admin      select  everything
 authority_admin      insert  issuer_key memory_namespace principal principal_key policy_version tombstone audit_event
-authority_admin      insert  revocation membership
+authority_admin      insert  revocation membership aggregate
 authority_admin      insert  token_identity principal_link
 authority_admin      update  issuer_key memory_namespace principal principal_key membership
 authority_admin      update  evidence(state,decided_by,decide_time,note)
-authority_admin      update  token_identity(state) principal_link(state,revoke_time)
+authority_admin      update  aggregate(state,remove_time) token_identity(state) principal_link(state,revoke_time)
 """
 """Nobody truncates, and nobody deletes but what opened streams, or was counted, long ago, and what was delivered;
 authority_commit and authority_service are not named at all."""
 
-NOT_KNOWN_TO_ALL = {"outbox", "outbox_parked", "audit_event", "stream_nonce", "refusal_count"}
+NOT_KNOWN_TO_ALL = {"outbox", "outbox_parked", "audit_event", "stream_nonce", "refusal_count", "aggregate"}
 ACTIONS = {
     "select": "select 1 from authority.{table} limit 0",
     "insert": "insert into authority.{table} default values",
@@ -145,6 +147,20 @@ async def test_only_the_commit_role_may_commit(superuser: Superuser) -> None:
             if await may(superuser, statement):
                 able.add(role)
     assert able == {"authority_commit", "authority_committer"}, "its owner may too, and nobody can become its owner"
+
+
+async def test_adr328_05_what_crosses_tenants_can_count_and_see_nothing_else(superuser: Superuser) -> None:
+    # given the function that counts, then whoever reads may ask it, and its owner sees what is counted by
+    able, statement = set(), "select * from authority.count_aggregate('a|b', 'trends', 'notes', now())"
+    for role in ROLES:
+        async with acting_as(superuser, role):
+            if await may(superuser, statement):
+                able.add(role)
+    assert able == {"authority_read", "authority_aggregator"}
+    columns = (await tables(superuser))["memory_record"]
+    async with acting_as(superuser, "authority_aggregator"):
+        seen = {it for it in columns if await may(superuser, f"select {it} from authority.memory_record")}  # noqa: S608
+    assert seen == {"tenant", "memory_namespace", "memory_type", "visibility", "create_time"}
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -293,4 +309,6 @@ async def test_only_the_issue_role_may_issue_and_by_its_own_rights(superuser: Su
     lending = await superuser.fetch(
         "select proname from pg_proc where pronamespace = 'authority'::regnamespace and prosecdef"
     )
-    assert {row["proname"] for row in lending} == {"commit"}, "no other function lends its owner's rights"
+    assert {row["proname"] for row in lending} == {"commit", "count_aggregate"}, (
+        "no other function lends its owner's rights"
+    )

@@ -14,6 +14,7 @@ from authority.postgres.registry import PostgresRegistry
 from tests.integration.postgres.parking import park_oldest_event
 from tests.integration.postgres.superuser import Superuser
 from tests.integration.postgres.test_rights import acting_as
+from tests.world.aggregating import aggregated
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
@@ -48,6 +49,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         await join(world, world.user, CREW)
         await make_guarded(world)
         await judged(world, f'{{"predicate":"said","value":"{LONG}"}}', media_type="application/json")
+        await aggregated(world)
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     return worlds
 
@@ -76,7 +78,9 @@ async def test_a_role_sees_the_named_tenants_and_no_others(
 ) -> None:
     one, other = (str(world.tenant) for world in tenants)
     hidden = (
-        {"outbox", "outbox_parked", "audit_event"} if role not in {"authority_committer", "authority_admin"} else set()
+        {"outbox", "outbox_parked", "audit_event", "aggregate"}
+        if role not in {"authority_committer", "authority_admin"}
+        else set()
     )
     hidden -= {"audit_event"} if role == "authority_read" else set()
     hidden |= {"stream_nonce", "refusal_count"} if role in {"authority_propose", "authority_read"} else set()

@@ -14,10 +14,11 @@ from tests.unit.cli.running import ran
 
 COMMANDS = {
     "serve", "demo", "migrate", "principals", "namespaces", "policies", "keys", "call", "inspect", "config", "explain",
-    "doctor", "memberships", "health", "why", "top",
+    "doctor", "memberships", "aggregates", "health", "why", "top",
     "tamper", "tenants", "tenants add",
     "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
-    "memberships add", "memberships list", "memberships remove",
+    "memberships add", "memberships list", "memberships remove", "aggregates add", "aggregates list",
+    "aggregates remove",
     "relay", "outbox", "outbox list", "outbox status", "outbox replay",
     "audit", "audit list", "audit watch", "audit refusals",
     "policies show", "policies diff",
