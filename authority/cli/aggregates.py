@@ -22,7 +22,7 @@ Name = Annotated[str, typer.Argument(parser=parse_name, metavar="NAME", help="Wh
 
 
 @app.command()
-def add(  # noqa: PLR0913  # every part of an aggregate by its name
+def add(  # noqa: PLR0913 - one option for each property
     name: Name,
     *,
     tenant: Tenant,

@@ -184,7 +184,7 @@ async def test_roles_of_another_admin_are_told_with_who_has_to_grant_what(
     told = str(refused.value)
     grants = [part + ";" for part in told.split(": ", 1)[1].split(";")[:-1]]
     assert "by another role (owner), which has to run once, or a superuser has to: GRANT" in told
-    assert len(grants) == 3
+    assert len(grants) == 4
 
     # when that role runs them, then the other owner migrates, and has to be helped to let the service in
     order(url_for(server, "first", "owner:owner"), *grants)
