@@ -26,8 +26,8 @@ from authority.domain.statement import IssuerKey
 from authority.domain.tally import Counted
 from authority.domain.validation import SignedValidation
 from authority.usecases.administer import ListedPolicy
-from authority.usecases.ports import KeptGrant, RequestMark
 from authority.usecases.administer_aggregates import ListedAggregate
+from authority.usecases.ports import KeptGrant, RequestMark
 
 Answer = TypeVar("Answer")
 
