@@ -19,6 +19,7 @@ from authority.config import Settings
 from authority.domain.statement import IssuerKey
 from authority.domain.verify import Here
 from authority.policy.engine import CedarPolicyEngine
+from authority.postgres.activations import PostgresActivations
 from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.capabilities import IssuingSettings, PostgresCapabilities
 from authority.postgres.citations import PostgresCitations
@@ -33,6 +34,7 @@ from authority.postgres.histories import PostgresHistories
 from authority.postgres.likenesses import PostgresLikenesses
 from authority.postgres.memberships import PostgresMemberships
 from authority.postgres.policy_versions import PostgresPolicyVersions
+from authority.postgres.principal_links import PostgresPrincipalLinks
 from authority.postgres.proposal_withdrawals import PostgresProposalWithdrawals
 from authority.postgres.proposals import PostgresProposals
 from authority.postgres.recall import PostgresRecall
@@ -71,6 +73,7 @@ from authority.usecases.commit_stream import OpenCommitStream
 from authority.usecases.correct_record import CorrectRecord
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
+from authority.usecases.decide_proposals import DecideProposals
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
 from authority.usecases.gather_material import GatherMaterial
@@ -348,6 +351,9 @@ def _use_cases(
     bearers = Bearers(registry)
     act = ActUnderGrant(presented, clock)
     issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here, act)
+    persons = PostgresPrincipalLinks(databases.read)
+    activations = PostgresActivations(databases.propose, databases.issue, settings.issuer, gatherers.relay)
+    decide = DecideProposal(admit, proposing, approvals, activations, persons, clock, identifiers)
     return UseCases(
         authenticate=authenticate,
         admit_stream=AdmitStream(PostgresStreamNonces(databases.issue)),
@@ -389,8 +395,9 @@ def _use_cases(
             here,
             judges.runs,
         ),
-        decide_proposal=DecideProposal(admit, proposing, approvals, clock, identifiers),
         withdraw_proposal=WithdrawProposal(admit, reading, PostgresProposalWithdrawals(databases.propose), clock),
+        decide_proposal=decide,
+        decide_proposals=DecideProposals(decide, clock),
         evaluate_policy=EvaluatePolicy(admit, signer, decisions, CedarPolicyEngine(), clock, identifiers, here),
         get_policy_version=GetPolicyVersion(admit, PostgresPolicyVersions(databases.read)),
         get_record=GetRecord(admit, records, clock),

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from authority.cli.output import Json, printable
+from authority.domain.decision import AUTO_APPROVED
 from authority.signing.inspection import Described, says
 from capability_authority.client import RecordExport
 
@@ -69,7 +70,9 @@ class Story:
                 {
                     "approval_reference": it.approval_reference,
                     "verdict": _verdict(it.verdict),
-                    "decided_by": _name(it.decided_by),
+                    "decided_by": _name(it.decided_by) if it.HasField("decided_by") else None,
+                    "decided_by_kind": _decider_kind(it),
+                    "policies": list(it.determining_policies),
                     "note": it.note,
                     "decide_time": _time(it.decide_time),
                     "expire_time": _time(it.expire_time),
@@ -210,13 +213,21 @@ def _findings(validation: Says) -> Iterator[str]:
 
 
 def _approval(approval: Message) -> str:
-    who, when = _name(approval.decided_by), _time(approval.decide_time)
+    when = _time(approval.decide_time)
+    if not approval.HasField("decided_by"):
+        return f"allowed without a person by {', '.join(approval.determining_policies)} ({AUTO_APPROVED}), {when}"
+    who = _name(approval.decided_by)
     return f"{_verdict(approval.verdict)} by {who}, {when}{_noted(approval.note)}"
+
+
+def _decider_kind(approval: Message) -> str:
+    """As what was decided: by a person as a user or admin, or by policy alone."""
+    return {1: "user", 2: "admin", 3: AUTO_APPROVED}.get(approval.decided_by_kind, "")
 
 
 def _verdict(number: int) -> str:
     """What the person did."""
-    did = {1: "approved", 2: "rejected", 3: "asked for changes", 4: "took an approval back"}
+    did = {1: "approved", 2: "rejected", 3: "asked for changes", 4: "took an approval back", 5: "adopted"}
     return did.get(number, f"verdict {number}")
 
 

@@ -1,10 +1,10 @@
 """What policy decides, and the approvals that persons give (semantics §7)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from authority.domain.identity import Principal
+from authority.domain.identity import Principal, PrincipalKind, Right
 from authority.domain.proposal import ProposalRevision, StoredProposal
 from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.references import Instant, PrincipalRef, TenantRef
@@ -13,6 +13,9 @@ from authority.domain.validation import Finding, SignedValidation, ValidationOut
 
 COMMIT_ACTION = "memory.commit-validated"
 """The only action a commit capability can name (ADR-328, closed vocabulary)."""
+
+AUTO_APPROVED = "auto_approved_by_policy"
+"""How the audit log calls what policy allowed without a person; never a person's review (seed 002)."""
 
 
 class DecisionOutcome(Enum):
@@ -30,6 +33,12 @@ class ApprovalVerdict(Enum):
     REJECT = "reject"
     REQUEST_CHANGES = "request_changes"
     REVOKE = "revoke"
+    ADOPT = "adopt"
+
+    @property
+    def is_against(self) -> bool:
+        """Whether it takes every earlier approval of the revision back."""
+        return self.turns_down or self is ApprovalVerdict.REVOKE
 
     @property
     def turns_down(self) -> bool:
@@ -37,9 +46,26 @@ class ApprovalVerdict(Enum):
         return self in (ApprovalVerdict.REJECT, ApprovalVerdict.REQUEST_CHANGES)
 
 
+class DeciderKind(Enum):
+    """Who decided: a person as such, a person as an administrator, or a rule of policy, which is no person's review."""
+
+    USER = "user"
+    ADMIN = "admin"
+    SYSTEM_POLICY = "system_policy"
+
+
+def decider_kind(kind: PrincipalKind) -> DeciderKind:
+    """As what a person of this kind of principal decides."""
+    return DeciderKind.ADMIN if kind is PrincipalKind.ADMIN else DeciderKind.USER
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """One append-only decision of a person; its reference is what receipts and capabilities name."""
+    """One append-only decision on an exact revision; its reference is what receipts and capabilities name.
+
+    Of policy it says that a decision allowed the revision without a person: `auto_approved_by_policy`, which a person
+    can take back until a person has adopted it (seed 002, Approval And Audit State).
+    """
 
     reference: str
     tenant: TenantRef
@@ -48,10 +74,37 @@ class Approval:
     proposal_digest: bytes
     validation_receipt_digest: bytes
     verdict: ApprovalVerdict
-    decided_by: PrincipalRef
+    decided_by: PrincipalRef | None
+    """None when policy did."""
+    decided_by_kind: DeciderKind
     note: str
     decide_time: Instant
     expire_time: Instant
+    holder: PrincipalRef | None = None
+    """The one who may commit under it; anyone when None."""
+    max_uses: int | None = None
+    """How many decisions may rest on it; None sets no number, for a proposal commits once."""
+    is_used_up: bool = False
+    """Whether as many decisions rest on it already."""
+    policy_version: bytes = b""
+    """Of the bundle that allowed it, where policy did."""
+    determining_policies: tuple[str, ...] = ()
+    """The policies that allowed it, where policy did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decider:
+    """Who decided, as the registry knows it now."""
+
+    principal: Principal | None
+    """None when it was revoked since."""
+    person: frozenset[PrincipalRef]
+    """Every principal that is the same person over verified, unrevoked links, itself included."""
+
+    @property
+    def may_decide(self) -> bool:
+        """Whether it is active, of a kind that decides, and has the right now."""
+        return self.principal is not None and self.principal.may(Right.DECIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +136,8 @@ class PolicyAnswer:
 
     outcome: DecisionOutcome
     determining_policies: tuple[str, ...]
+    persons_needed: int = 0
+    """How many persons must approve: 0 unless an approval is required (`@quorum`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +162,18 @@ class DecisionReceipt:
     decide_time: Instant
     expire_time: Instant
     correlation_id: str
+    persons_needed: int = 0
+    """How many persons policy wanted to approve: 0 where it wanted none."""
+
+    @property
+    def activates(self) -> bool:
+        """Whether policy allowed it without a person, so that a person can take it back until one adopts it."""
+        return self.outcome is DecisionOutcome.ALLOW and not self.approval_references
+
+    @property
+    def next_state(self) -> str:
+        """What the audit log says that it came to."""
+        return AUTO_APPROVED if self.activates else self.outcome.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +195,9 @@ class DecisionFacts:
     """The newest one of the revision."""
     approvals: tuple[Approval, ...]
     """The decisions on the revision, in the order in which they were taken."""
+    deciders: Mapping[PrincipalRef, Decider]
+    """Every person among those who took them."""
     namespace: MemoryNamespace
     holder: Principal | None
     bundle: str
     """Source text of the active policy bundle."""
-
-
-def standing_approval(approvals: Sequence[Approval], validation_digest: bytes, now: Instant) -> Approval | None:
-    """The newest approval that still counts: unexpired, on exactly this validation, with no later decision against it.
-
-    `approvals` are the decisions on one revision in the order in which they were taken.
-    """
-    last = approvals[-1] if approvals else None
-    if last is None or last.verdict is not ApprovalVerdict.APPROVE:
-        return None
-    return last if last.validation_receipt_digest == validation_digest and now < last.expire_time else None

@@ -72,6 +72,10 @@ APPROVAL_LIFETIME_MS = 30 * DAY
 PROPOSAL_LIFETIME_MS = 30 * DAY
 """Of one revision; a proposer may ask for less."""
 GRANT_LIFETIME_MS = 30 * DAY
+APPROVAL_USES = 1000
+"""How many decisions may rest on one approval that names a number."""
+QUORUM_PERSONS = 9
+"""How many persons a policy may ask for."""
 PAGE_TOKEN_LIFETIME_MS = 60 * MINUTE
 
 NOT_BEFORE_SKEW_MS = 30 * SECOND

@@ -73,7 +73,7 @@ ACT_OF_VERDICT: Final[Mapping[ApprovalVerdict, Act]] = MappingProxyType(
         ApprovalVerdict.REVOKE: Act.REVOKE_APPROVAL,
     }
 )
-"""What each decision of a person does."""
+"""What each decision of a person does. One that adopts what policy allowed moves nothing."""
 
 COMMITTABLE: Final = frozenset(state for state, acts in TRANSITIONS.items() if Act.COMMIT in acts)
 """In which states a revision may be decided on by policy, issued for and committed."""

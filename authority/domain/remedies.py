@@ -169,8 +169,8 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
         ),
         Reason.APPROVAL_REQUIRED: Remedy(
             NO,
-            "Policy asks for a person's approval of exactly this revision, and none stands.",
-            "Have a user or admin who did not propose it decide, then evaluate policy again.",
+            "Policy asks for persons to approve exactly this revision, and none stand, or fewer than it wants.",
+            "Have users or admins who had no part in it decide, then evaluate policy again.",
             see=("semantics §7",),
         ),
         Reason.ALREADY_COMMITTED: Remedy(

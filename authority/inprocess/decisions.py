@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 
 from authority.domain.audit import AuditEvent
-from authority.domain.decision import DecisionFacts, SignedDecision
+from authority.domain.decision import (
+    Approval,
+    ApprovalVerdict,
+    DeciderKind,
+    DecisionFacts,
+    DecisionReceipt,
+    SignedDecision,
+)
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef
 from authority.domain.refusal import Refusal
@@ -34,6 +41,7 @@ class InProcessDecisions:
             is_newest_revision=self.tables.is_current(proposal),
             validation=self.tables.newest_validation(*key),
             approvals=self.tables.approvals_of(*key),
+            deciders=self.tables.deciders_of(*key),
             namespace=namespace,
             holder=self.tables.active_principal(tenant, holder),
             bundle=self.tables.policies[namespace.policy_version][1],
@@ -42,8 +50,31 @@ class InProcessDecisions:
         if isinstance(signed, Refusal):
             return signed
         self.tables.decisions[tenant, signed.digest] = signed
+        self.tables.approval_uses.update(signed.receipt.approval_references)
+        if signed.receipt.activates:
+            self.tables.keep_approval(_activation(signed.receipt), sequence)
         self.tables.tell(_event(mark, signed))
         return self.tables.answer(mark, signed)
+
+
+def _activation(receipt: DecisionReceipt) -> Approval:
+    return Approval(
+        reference=receipt.decision_id,
+        tenant=receipt.tenant,
+        proposal_id=receipt.proposal_id,
+        proposal_revision=receipt.proposal_revision,
+        proposal_digest=receipt.proposal_digest,
+        validation_receipt_digest=receipt.validation_receipt_digest,
+        verdict=ApprovalVerdict.APPROVE,
+        decided_by=None,
+        decided_by_kind=DeciderKind.SYSTEM_POLICY,
+        note="",
+        decide_time=receipt.decide_time,
+        expire_time=receipt.expire_time,
+        holder=receipt.holder,
+        policy_version=receipt.policy_version,
+        determining_policies=receipt.determining_policies,
+    )
 
 
 def _event(mark: RequestMark, signed: SignedDecision) -> AuditEvent:
@@ -54,7 +85,7 @@ def _event(mark: RequestMark, signed: SignedDecision) -> AuditEvent:
         actor=mark.principal,
         subject=f"{receipt.proposal_id}:{receipt.proposal_revision}",
         previous_state="",
-        next_state=receipt.outcome.value,
+        next_state=receipt.next_state,
         time=receipt.decide_time,
         correlation_id=receipt.correlation_id,
         trace_id=mark.trace_id,

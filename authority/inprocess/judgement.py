@@ -1,13 +1,14 @@
 """What live state says against a commit plan: the judgement of the database's commit function, over dicts."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from authority.domain.capability import CommitCapability
-from authority.domain.decision import ApprovalVerdict, DecisionOutcome, SignedDecision
+from authority.domain.decision import Approval, ApprovalVerdict, DecisionOutcome, SignedDecision
 from authority.domain.plan import CommitPlan
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.proposal_states import COMMITTABLE, state_at
+from authority.domain.quorum import Electorate, interested
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal, binding_mismatch
@@ -46,7 +47,7 @@ def live_refusals(tables: Tables, plan: CommitPlan, now: Instant) -> Iterator[Re
     yield _judge_withdrawals(tables, terms, facts)
     yield from _judge_revision(terms, facts)
     yield _judge_superseded(tables, terms, facts)
-    yield _judge_approval(tables, terms, now)
+    yield _judge_approvals(tables, terms, facts, now)
     if facts.head and facts.head.receipt_id:
         yield Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": facts.head.receipt_id})
     yield _judge_presence(plan, facts)
@@ -166,15 +167,34 @@ def _judge_superseded(tables: Tables, terms: CommitCapability, facts: _Facts) ->
     return Refusal(Reason.NOT_VALIDATED) if kept.superseded_by else None
 
 
-def _judge_approval(tables: Tables, terms: CommitCapability, now: Instant) -> Refusal | None:
-    """The named approval still counts: unexpired, and nobody decided otherwise after it."""
-    if not terms.approval_reference:
-        return None
+def _judge_approvals(tables: Tables, terms: CommitCapability, facts: _Facts, now: Instant) -> Refusal | None:
+    """Every approval that the decision names still counts; or nobody took back what policy allowed by itself."""
+    named = {*(facts.decision.receipt.approval_references if facts.decision else ()), terms.approval_reference} - {""}
     decided = tables.approvals_of(terms.tenant, terms.proposal_id, terms.proposal_revision)
-    from_named = [at for at, approval in enumerate(decided) if approval.reference == terms.approval_reference]
-    since = decided[from_named[0] :] if from_named else ()
-    stands = since and since[0].expire_time > now and all(it.verdict is ApprovalVerdict.APPROVE for it in since)
-    return None if stands else Refusal(Reason.APPROVAL_REQUIRED)
+    if not named:
+        sequence = facts.decision.receipt.sequence if facts.decision else 0
+        taken_back = any(
+            it.verdict is ApprovalVerdict.REVOKE and tables.approval_sequences[it.reference] > sequence
+            for it in decided
+        )
+        return Refusal(Reason.APPROVAL_REQUIRED) if taken_back else None
+    if facts.proposal is None:
+        return Refusal(Reason.APPROVAL_REQUIRED)
+    electorate = Electorate(
+        deciders=tables.deciders_of(terms.tenant, terms.proposal_id, terms.proposal_revision),
+        interested=interested(facts.proposal.revision),
+        validation_digest=terms.validation_receipt_digest,
+        holder=terms.holder,
+        now=now,
+    )
+    # One that is used up counts on where a use of it was spent.
+    standing = electorate.standing([replace(it, is_used_up=False) for it in decided if _counts_in(it, named)])
+    return None if {it.reference for it in standing} == named else Refusal(Reason.APPROVAL_REQUIRED)
+
+
+def _counts_in(approval: Approval, named: set[str]) -> bool:
+    """Whether it matters for the named ones: it is one of them, or against."""
+    return approval.reference in named or approval.verdict.is_against
 
 
 def _judge_presence(plan: CommitPlan, facts: _Facts) -> Refusal | None:

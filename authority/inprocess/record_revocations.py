@@ -46,9 +46,10 @@ class InProcessRecordRevocations:
         first = self.tables.withdrawal_of(kept)
         if first:
             return self.tables.answer(mark, RevokedRecord(first.time, first.sequence, replayed=True))
-        return self.tables.answer(mark, self._bury(mark, kept, note, traceparent, now))
+        return self.tables.answer(mark, self.bury(mark, kept, note, traceparent, now))
 
-    def _bury(self, mark: RequestMark, kept: KeptRecord, note: str, traceparent: str, now: Instant) -> RevokedRecord:
+    def bury(self, mark: RequestMark, kept: KeptRecord, note: str, traceparent: str, now: Instant) -> RevokedRecord:
+        """Withdraws what the record says, which nobody did yet."""
         record = kept.record
         same = [
             other

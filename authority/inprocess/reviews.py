@@ -114,19 +114,30 @@ class InProcessApprovals:
         if validation is None:
             return Refusal(Reason.NOT_VALIDATED)
         self._withdraw_approvals(mark.tenant, approval)
-        self.tables.approvals.append(replace(approval, validation_receipt_digest=validation.digest))
+        self.tables.keep_approval(
+            replace(approval, validation_receipt_digest=validation.digest), self.tables.next_sequence()
+        )
         self.tables.heads[mark.tenant, approval.proposal_id] = replace(head, state=state)
-        verb, states = approval.verdict.value, (head.state, state)
-        self.tables.tell(_event(self.tables, mark, verb, approval, states, approval.decide_time))
+        self.tables.tell(approval_event(self.tables, mark, approval, (head.state, state)))
         return self.tables.answer(mark, RecordedApproval(approval.reference, state))
+
+    async def claim(self, mark: RequestMark, now: Instant) -> Refusal | None:
+        """Takes the request id for a request that asks for many decisions."""
+        del now
+        earlier = self.tables.answered(mark, bool)
+        if not isinstance(earlier, Refusal):
+            self.tables.answer(mark, True)  # noqa: FBT003 - the answer is that it was asked
+            return None
+        return earlier
 
     def _withdraw_approvals(self, tenant: TenantRef, decision: Approval) -> None:
         """Tells the feed of every approval that a decision against takes back."""
-        if decision.verdict is ApprovalVerdict.APPROVE:
+        if not decision.verdict.is_against:
             return
         decided = self.tables.approvals_of(tenant, decision.proposal_id, decision.proposal_revision)
         for number, earlier in enumerate(decided):
-            if all(later.verdict is ApprovalVerdict.APPROVE for later in decided[number:]):
+            stands = earlier.verdict is ApprovalVerdict.APPROVE and earlier.decided_by is not None
+            if stands and not any(later.verdict.is_against for later in decided[number:]):
                 taken_back = Revoked(
                     tenant=tenant,
                     kind=RevokedKind.APPROVAL,
@@ -134,6 +145,13 @@ class InProcessApprovals:
                     revoke_time=decision.decide_time,
                 )
                 self.tables.withdraw(taken_back)
+
+
+def approval_event(
+    tables: Tables, mark: RequestMark, approval: Approval, states: tuple[ProposalState, ProposalState]
+) -> AuditEvent:
+    """What the audit log tells of a person's decision."""
+    return _event(tables, mark, approval.verdict.value, approval, states, approval.decide_time)
 
 
 def _event(

@@ -9,13 +9,13 @@ from authority.domain.audit import AuditEvent
 from authority.domain.capability import OpenedCapability
 from authority.domain.citation import Citation
 from authority.domain.credential import Credential
-from authority.domain.decision import Approval, SignedDecision
+from authority.domain.decision import Approval, Decider, SignedDecision
 from authority.domain.evidence import Evidence
 from authority.domain.identity import Principal
 from authority.domain.likeness import Traits
 from authority.domain.membership import Reader, Scope
 from authority.domain.plan import Claim, StoredReceipt
-from authority.domain.principal_link import PrincipalLink
+from authority.domain.principal_link import PrincipalLink, same_person
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace, MemoryRecord, is_current
@@ -167,6 +167,10 @@ class Tables:
     traits: dict[tuple[TenantRef, str, int], Traits] = field(default_factory=dict)
     """By revision: what its content is compared by."""
     approvals: list[Approval] = field(default_factory=list)
+    approval_sequences: dict[str, int] = field(default_factory=dict)
+    """The place of each decision on a revision, by its reference: policy's own have the decision's."""
+    approval_uses: Counter[str] = field(default_factory=Counter)
+    """How many decisions rest on an approval."""
     decisions: dict[tuple[TenantRef, bytes], SignedDecision] = field(default_factory=dict)
     grants: dict[tuple[TenantRef, bytes], KeptGrant] = field(default_factory=dict)
     grant_uses: list[GrantUse] = field(default_factory=list)
@@ -238,13 +242,30 @@ class Tables:
         return of_revision[-1] if of_revision else None
 
     def approvals_of(self, tenant: TenantRef, proposal_id: str, revision: int) -> tuple[Approval, ...]:
-        """The decisions of persons on the revision in the order in which they were taken."""
+        """The decisions on the revision in the order in which they were taken."""
         decided = (tenant, proposal_id, revision)
         return tuple(
-            approval
+            replace(approval, is_used_up=self._is_used_up(approval))
             for approval in self.approvals
             if (approval.tenant, approval.proposal_id, approval.proposal_revision) == decided
         )
+
+    def keep_approval(self, approval: Approval, sequence: int) -> None:
+        """Keeps a decision on a revision at its place."""
+        self.approvals.append(approval)
+        self.approval_sequences[approval.reference] = sequence
+
+    def deciders_of(self, tenant: TenantRef, proposal_id: str, revision: int) -> dict[PrincipalRef, Decider]:
+        """Every person who decided on the revision, as registered now."""
+        deciders = {approval.decided_by for approval in self.approvals_of(tenant, proposal_id, revision)}
+        return {ref: Decider(self.active_principal(tenant, ref), self.person(tenant, ref)) for ref in deciders if ref}
+
+    def person(self, tenant: TenantRef, ref: PrincipalRef) -> frozenset[PrincipalRef]:
+        """Every principal that is the same person."""
+        return same_person(ref, (link for link in self.links if link.tenant == tenant))
+
+    def _is_used_up(self, approval: Approval) -> bool:
+        return approval.max_uses is not None and self.approval_uses[approval.reference] >= approval.max_uses
 
     def active_principal(self, tenant: TenantRef, ref: PrincipalRef) -> Principal | None:
         """The principal when it is not revoked."""

@@ -18,8 +18,8 @@ class Bundle:
     policies: PolicySet
     ids: Mapping[str, str]
     """Cedar's number of each policy and its `@id`."""
-    asking: frozenset[str]
-    """Cedar's numbers of the policies that ask for an approval instead of denying."""
+    asking: Mapping[str, int]
+    """Cedar's numbers of the policies that ask for an approval instead of denying, and of how many persons."""
     speaks_of: frozenset[str]
     """The attributes of the context that its policies look at: nothing else need be told."""
 
@@ -58,6 +58,10 @@ def read_bundle(text: str) -> Bundle | tuple[str, ...]:
     return Bundle(
         policies,
         {number: policy.annotations["id"] for number, policy in nodes.static_policies.items()},
-        frozenset(number for number, policy in nodes.static_policies.items() if "outcome" in policy.annotations),
+        {
+            number: int(policy.annotations.get("quorum", "1"))
+            for number, policy in nodes.static_policies.items()
+            if "outcome" in policy.annotations
+        },
         context_attributes(nodes.static_policies),
     )

@@ -33,7 +33,8 @@ class CedarPolicyEngine:
         """The answer of the bundle; `determining_policies` are `@id`s in order.
 
         Policies that ask for an approval are believed only if an approval would settle the matter: then the answer is
-        REQUIRE_APPROVAL and names them. Otherwise it is the denial that an approved proposal would meet.
+        REQUIRE_APPROVAL, names them, and says how many persons the most demanding of them wants. Otherwise it is the
+        denial that an approved proposal would meet.
         """
         read = self._read(bundle)
         if not isinstance(read, Bundle):
@@ -42,7 +43,9 @@ class CedarPolicyEngine:
         if answer.outcome is not DecisionOutcome.REQUIRE_APPROVAL:
             return answer
         approved = _ask(read, replace(question, approved=True))
-        return answer if approved.outcome is DecisionOutcome.ALLOW else replace(approved, outcome=DecisionOutcome.DENY)
+        if approved.outcome is DecisionOutcome.ALLOW:
+            return answer
+        return PolicyAnswer(DecisionOutcome.DENY, approved.determining_policies)
 
 
 def _ask(bundle: Bundle, question: PolicyQuestion) -> PolicyAnswer:
@@ -53,10 +56,12 @@ def _ask(bundle: Bundle, question: PolicyQuestion) -> PolicyAnswer:
         return PolicyAnswer(DecisionOutcome.DENY, _error_ids(bundle, result.diagnostics.errors))
     if result.allowed:
         return PolicyAnswer(DecisionOutcome.ALLOW, _ids(bundle, determining))
-    if denying := determining - bundle.asking:
+    if denying := determining - bundle.asking.keys():
         return PolicyAnswer(DecisionOutcome.DENY, _ids(bundle, denying))
-    outcome = DecisionOutcome.REQUIRE_APPROVAL if determining else DecisionOutcome.DENY
-    return PolicyAnswer(outcome, _ids(bundle, determining))
+    if not determining:
+        return PolicyAnswer(DecisionOutcome.DENY, ())
+    persons_needed = max(bundle.asking[number] for number in determining)
+    return PolicyAnswer(DecisionOutcome.REQUIRE_APPROVAL, _ids(bundle, determining), persons_needed)
 
 
 def _ids(bundle: Bundle, numbers: Iterable[str]) -> tuple[str, ...]:

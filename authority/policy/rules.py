@@ -1,7 +1,8 @@
 """What a bundle must obey to be loaded, beyond Cedar's grammar.
 
 Every policy has an `@id` that no other has, for receipts name policies by it. Every policy fits the schema. A policy
-marked `@outcome("require_approval")` is a `forbid` that looks at `context.approved`. Templates are of no use here.
+marked `@outcome("require_approval")` is a `forbid` that looks at `context.approved`, and only such a one may say by
+`@quorum("2")` how many persons must approve, 1 to 9. Templates are of no use here.
 """
 
 from collections import Counter
@@ -21,6 +22,8 @@ ID_BYTES = 64
 REQUIRE_APPROVAL = "require_approval"
 WHOLE_CONTEXT = "*"
 _CONTEXT = pst.Var("context")
+QUORUMS = frozenset("123456789")
+"""How many persons a policy may ask for, as it is written."""
 _APPROVED = pst.GetAttr(_CONTEXT, "approved")
 
 
@@ -66,7 +69,7 @@ def broken_rules(text: str, nodes: pst.PolicySet, texts: Sequence[PolicyText]) -
     for template in nodes.templates.values():
         yield f"{_where(template, texts)} is a template, and nothing fills its slots"
     for policy in nodes.static_policies.values():
-        for problem in chain(_id_problems(policy), _outcome_problems(policy)):
+        for problem in chain(_id_problems(policy), _outcome_problems(policy), _quorum_problems(policy)):
             yield f"{_where(policy, texts)} {problem}"
     yield from _shared_ids(nodes.static_policies)
     yield from _schema_problems(text, nodes, texts)
@@ -88,6 +91,16 @@ def _outcome_problems(policy: pst.Template) -> Iterator[str]:
         yield f'has an @outcome that means nothing: only a forbid can have one, and only "{REQUIRE_APPROVAL}"'
     elif not any(_mentions(clause, _APPROVED) for clause in policy.clauses):
         yield "asks for an approval that would not satisfy it: end it with unless { context.approved }"
+
+
+def _quorum_problems(policy: pst.Template) -> Iterator[str]:
+    quorum = policy.annotations.get("quorum")
+    if quorum is None:
+        return
+    if policy.annotations.get("outcome") != REQUIRE_APPROVAL:
+        yield f'has a @quorum but asks for no approval: write @outcome("{REQUIRE_APPROVAL}") beside it'
+    elif quorum not in QUORUMS:
+        yield 'has a @quorum of another kind: how many persons must approve, from "1" to "9"'
 
 
 def _shared_ids(policies: Mapping[str, pst.Template]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from authority.domain.audit import AuditEvent
-from authority.domain.decision import DecisionFacts, SignedDecision
+from authority.domain.decision import DecisionFacts, DecisionReceipt, SignedDecision
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
@@ -13,6 +13,9 @@ from authority.postgres.connections import Connection, Database, Refused, await_
 from authority.postgres.requests import claim_request
 from authority.postgres.sql import query
 from authority.usecases.ports import Clock, Decide, RequestMark, Statements
+
+_TRIES = 16
+"""Each time that others were faster, one of them got on: after so many the caller is told of the contention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,17 @@ class PostgresDecisions:
 
         So a withdrawal either is among the facts or has a later sequence (semantics §8).
         """
+        answer = await self._decide_once(mark, proposal_id, revision, holder, decide)
+        for _ in range(_TRIES):
+            if not isinstance(answer, Refusal) or answer.reason is not Reason.CONTENTION:
+                return answer
+            answer = await self._decide_once(mark, proposal_id, revision, holder, decide)
+        return answer
+
+    async def _decide_once(
+        self, mark: RequestMark, proposal_id: str, revision: int, holder: PrincipalRef, decide: Decide
+    ) -> SignedDecision | Refusal:
+        """CONTENTION when another decision used up, meanwhile, what this one would rest on: so nothing was kept."""
 
         async def work(connection: Connection) -> SignedDecision:
             await connection.execute(query("share_tenant_lock"), str(mark.tenant))
@@ -45,6 +59,7 @@ class PostgresDecisions:
             if earlier:
                 return await self._decided(connection, mark.tenant, earlier)
             await _insert(connection, mark, signed)
+            await _use(connection, facts, signed)
             return signed
 
         return await self.database.attempt(mark.tenant, work)
@@ -77,6 +92,7 @@ class PostgresDecisions:
         )
         validation = await connection.fetchrow(query("newest_validation"), *key)
         approvals = await connection.fetch(query("approvals_of_revision"), *key)
+        deciders = await connection.fetch(query("deciders_of_revision"), *key) if approvals else ()
         principal = await connection.fetchrow(query("active_principal"), str(tenant), str(holder))
         if namespace is None:
             raise Refused(Refusal(Reason.NOT_FOUND))
@@ -85,6 +101,7 @@ class PostgresDecisions:
             is_newest_revision=proposal.revision.revision == row["current_revision"],
             validation=open_validation(self.statements, validation),
             approvals=tuple(rows.approval(approval) for approval in approvals),
+            deciders={rows.principal_ref(decider["principal"]): rows.decider(decider) for decider in deciders},
             namespace=rows.memory_namespace(namespace),
             holder=rows.principal(principal) if principal else None,
             bundle=namespace["bundle"],
@@ -127,16 +144,50 @@ async def _insert(connection: Connection, mark: RequestMark, signed: SignedDecis
         statement.signature,
         receipt.decide_time,
         receipt.expire_time,
+        receipt.approval_references,
+        receipt.persons_needed,
     )
+    if receipt.activates:
+        await _insert_activation(connection, receipt)
     event = AuditEvent(
         tenant=receipt.tenant,
         kind="policy.decide",
         actor=mark.principal,
         subject=f"{receipt.proposal_id}:{receipt.proposal_revision}",
         previous_state="",
-        next_state=receipt.outcome.value,
+        next_state=receipt.next_state,
         time=receipt.decide_time,
         correlation_id=receipt.correlation_id,
         trace_id=mark.trace_id,
     )
     await audit.append(connection, event)
+
+
+async def _insert_activation(connection: Connection, receipt: DecisionReceipt) -> None:
+    await connection.execute(
+        query("insert_activation"),
+        str(receipt.tenant),
+        receipt.decision_id,
+        receipt.proposal_id,
+        receipt.proposal_revision,
+        receipt.proposal_digest,
+        receipt.validation_receipt_digest,
+        str(receipt.holder),
+        receipt.policy_version,
+        receipt.determining_policies,
+        receipt.sequence,
+        receipt.decide_time,
+        receipt.expire_time,
+    )
+
+
+async def _use(connection: Connection, facts: DecisionFacts, signed: SignedDecision) -> None:
+    """Uses what has a number of uses. Raises Refused with CONTENTION when others used it since the facts were read."""
+    named = signed.receipt.approval_references
+    numbered = {it.reference for it in facts.approvals if it.reference in named and it.max_uses is not None}
+    if not numbered:
+        return
+    tenant, time = str(signed.receipt.tenant), signed.receipt.decide_time
+    used = await connection.fetch(query("use_approvals"), tenant, sorted(numbered), signed.digest, time)
+    if len(used) < len(numbered):
+        raise Refused(Refusal(Reason.CONTENTION))

@@ -46,14 +46,35 @@ class PostgresRecordRevocations:
                 raise Refused(Refusal(Reason.NOT_FOUND))
             if found["sequence"] is not None:
                 return RevokedRecord(Instant(found["create_time"]), found["sequence"], replayed=True)
-            sequence = await connection.fetchval(query("next_sequence"))
-            content = (tenant, found["memory_namespace"], found["content_digest"])
-            told = (self.source, now, sequence, traceparent, str(mark.principal), mark.trace_id, record_id)
-            await connection.execute(query("tell_revoked"), *content, *told)
-            await connection.execute(query("insert_tombstone"), *content, sequence, note, now)
-            return RevokedRecord(now, sequence, replayed=False)
+            return await bury(connection, Burial(mark, record_id, note, traceparent, now, self.source), found)
 
         answer = await self.database.attempt(mark.tenant, work)
         if self.relay and isinstance(answer, RevokedRecord) and not answer.replayed:
             self.relay.wake()
         return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Burial:
+    """Who withdraws which record, why, and what is told of it under which name of this authority."""
+
+    mark: RequestMark
+    record_id: str
+    note: str
+    traceparent: str
+    now: Instant
+    source: str
+
+
+async def bury(connection: Connection, burial: Burial, found: rows.Row) -> RevokedRecord:
+    """Withdraws what the record says, for ever, and tells of each record of that content.
+
+    The caller has `lock_tenant`, and then `found` the content by `first_withdrawal`, not withdrawn yet.
+    """
+    mark, now = burial.mark, burial.now
+    sequence = await connection.fetchval(query("next_sequence"))
+    content = (str(mark.tenant), found["memory_namespace"], found["content_digest"])
+    told = (burial.source, now, sequence, burial.traceparent, str(mark.principal), mark.trace_id, burial.record_id)
+    await connection.execute(query("tell_revoked"), *content, *told)
+    await connection.execute(query("insert_tombstone"), *content, sequence, burial.note, now)
+    return RevokedRecord(now, sequence, replayed=False)

@@ -25,6 +25,8 @@ _ACTS = {
     ProposalState.VALIDATED: Act.PASS,
     ProposalState.REJECTED: Act.FAIL,
 }
+MANY = "many"
+"""What a request of many decisions is answered with: each of them has an answer of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class PostgresValidations:
             await _insert_validation(connection, signed)
             await keep_traits(connection, receipt, traits)
             await _move(connection, mark.tenant, receipt.proposal_id, state)
-            await _tell(connection, mark, "validate", receipt, (previous, state), receipt.validate_time)
+            await tell_of_revision(connection, mark, "validate", receipt, (previous, state), receipt.validate_time)
             return RecordedValidation(signed, state)
 
         return await self.database.attempt(mark.tenant, work)
@@ -121,7 +123,7 @@ class PostgresApprovals:
         """Keeps the decision. One against takes the tenant's lock alone: no commit that ignores it can still land."""
 
         async def work(connection: Connection) -> RecordedApproval:
-            withdraws = approval.verdict is not ApprovalVerdict.APPROVE
+            withdraws = approval.verdict.is_against
             if withdraws:
                 await lock_tenant(connection, mark.tenant)
             else:
@@ -138,10 +140,21 @@ class PostgresApprovals:
             previous = await lock_current(connection, *key, approval.decide_time)
             if withdraws:
                 await _withdraw_approvals(connection, mark.tenant, approval)
-            await _insert_approval(connection, mark.tenant, previous, approval)
+            _require(previous, ACT_OF_VERDICT[approval.verdict])
+            await insert_approval(connection, approval)
             await _move(connection, mark.tenant, proposal_id, state)
-            await _tell(connection, mark, approval.verdict.value, approval, (previous, state), approval.decide_time)
+            await tell_of_revision(
+                connection, mark, approval.verdict.value, approval, (previous, state), approval.decide_time
+            )
             return RecordedApproval(approval.reference, state)
+
+        return await self.database.attempt(mark.tenant, work)
+
+    async def claim(self, mark: RequestMark, now: Instant) -> Refusal | None:
+        """Takes the request id for a request that asks for many decisions."""
+
+        async def work(connection: Connection) -> None:
+            await claim_request(connection, mark, MANY, now)
 
         return await self.database.attempt(mark.tenant, work)
 
@@ -193,7 +206,7 @@ async def _move(connection: Connection, tenant: TenantRef, proposal_id: str, sta
     await connection.execute(query("set_proposal_state"), str(tenant), proposal_id, state.value)
 
 
-async def _tell(
+async def tell_of_revision(
     connection: Connection,
     mark: RequestMark,
     verb: str,
@@ -201,6 +214,7 @@ async def _tell(
     states: tuple[ProposalState, ProposalState],
     time: Instant,
 ) -> None:
+    """Writes the audit event `proposal.<verb>` in this transaction."""
     key = (str(mark.tenant), of.proposal_id, of.proposal_revision)
     event = AuditEvent(
         tenant=mark.tenant,
@@ -239,17 +253,18 @@ async def _insert_validation(connection: Connection, signed: SignedValidation) -
     )
 
 
-async def _insert_approval(connection: Connection, tenant: TenantRef, state: ProposalState, approval: Approval) -> None:
+async def insert_approval(connection: Connection, approval: Approval) -> None:
+    """Keeps the decision on the newest validation. Raises Refused with NOT_VALIDATED when there is none."""
+    tenant = str(approval.tenant)
     row = await connection.fetchrow(
-        query("newest_validation"), str(tenant), approval.proposal_id, approval.proposal_revision
+        query("newest_validation"), tenant, approval.proposal_id, approval.proposal_revision
     )
-    _require(state, ACT_OF_VERDICT[approval.verdict])
     if row is None:
         raise Refused(Refusal(Reason.NOT_VALIDATED))
     on_validation = replace(approval, validation_receipt_digest=row["digest"])
     await connection.execute(
         query("insert_approval"),
-        str(tenant),
+        tenant,
         on_validation.reference,
         on_validation.proposal_id,
         on_validation.proposal_revision,
@@ -257,7 +272,10 @@ async def _insert_approval(connection: Connection, tenant: TenantRef, state: Pro
         on_validation.validation_receipt_digest,
         on_validation.verdict.value,
         str(on_validation.decided_by),
+        on_validation.decided_by_kind.value,
         on_validation.note,
+        str(on_validation.holder) if on_validation.holder else None,
+        on_validation.max_uses,
         await connection.fetchval(query("next_sequence")),
         on_validation.decide_time,
         on_validation.expire_time,

@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from authority.domain.citation import Citation
-from authority.domain.decision import Approval, ApprovalVerdict
+from authority.domain.decision import Approval, ApprovalVerdict, Decider, DeciderKind
 from authority.domain.evidence import Evidence, EvidenceState
 from authority.domain.identity import Principal, PrincipalKind, Right
 from authority.domain.plan import StoredReceipt
@@ -133,11 +133,23 @@ def approval(row: Row) -> Approval:
         proposal_digest=row["proposal_digest"],
         validation_receipt_digest=row["validation_receipt_digest"],
         verdict=ApprovalVerdict(row["verdict"]),
-        decided_by=principal_ref(row["decided_by"]),
+        decided_by=principal_ref(row["decided_by"]) if row["decided_by"] else None,
+        decided_by_kind=DeciderKind(row["decided_by_kind"]),
         note=row["note"],
         decide_time=row["decide_time"],
         expire_time=row["expire_time"],
+        holder=principal_ref(row["holder"]) if row["holder"] else None,
+        max_uses=row["max_uses"],
+        is_used_up=bool(row["is_used_up"]),
+        policy_version=row["policy_version"] or b"",
+        determining_policies=tuple(row["determining_policies"]),
     )
+
+
+def decider(row: Row) -> Decider:
+    """A row of principal, with everybody who is the same person."""
+    registered = principal(row) if row["state"] == "active" else None
+    return Decider(registered, frozenset(map(principal_ref, row["person"])))
 
 
 def memory_record(row: Row) -> MemoryRecord:

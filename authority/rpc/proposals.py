@@ -1,9 +1,9 @@
 """ProposalService: decode, use case, encode."""
 # ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
 
+from authority.rpc.convert import decisions, values
 from authority.rpc.convert import proposals as convert
-from authority.rpc.convert import values
-from authority.rpc.current_call import Context, current_caller, current_deadline
+from authority.rpc.current_call import Context, current_caller, current_deadline, traceparent_of
 from authority.rpc.refused import value_or_refuse
 from authority.rpc.use_cases import UseCases
 from authority.usecases.validate_proposal import StillValidating
@@ -51,10 +51,14 @@ class ProposalServicer(ProposalServiceServicer):
         return convert.validation_response(value_or_refuse(answer))
 
     async def DecideProposal(self, request: pb.DecideProposalRequest, context: Context) -> pb.DecideProposalResponse:
-        """Keeps a person's decision on a revision."""
-        caller = current_caller()
-        asked = convert.approval_request(caller, request)
-        return convert.approval_response(value_or_refuse(await self._use_cases.decide_proposal(caller, asked)))
+        """Keeps a person's decision on a revision, or many."""
+        caller, traceparent = current_caller(), traceparent_of(context)
+        if request.decisions:
+            mark, many = decisions.approval_requests(caller, request, traceparent)
+            answers = await self._use_cases.decide_proposals(caller, mark, many)
+            return decisions.approval_responses(value_or_refuse(answers))
+        asked = decisions.approval_request(caller, request, traceparent)
+        return decisions.approval_response(value_or_refuse(await self._use_cases.decide_proposal(caller, asked)))
 
     async def WithdrawProposal(
         self, request: pb.WithdrawProposalRequest, context: Context

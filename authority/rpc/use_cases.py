@@ -35,6 +35,7 @@ from authority.usecases.ports import (
     MadeGrant,
     RecordedApproval,
     RecordedValidation,
+    RequestMark,
     RevokedCapability,
     RevokedGrant,
     WithdrawnProposal,
@@ -87,6 +88,10 @@ class UseCases:
     validate_proposal: Callable[[Caller, ValidationRequest], Awaitable[RecordedValidation | StillValidating | Refusal]]
     decide_proposal: Callable[[Caller, ApprovalRequest], Awaitable[RecordedApproval | Refusal]]
     withdraw_proposal: Callable[[Caller, ProposalWithdrawal], Awaitable[WithdrawnProposal | Refusal]]
+    decide_proposals: Callable[
+        [Caller, RequestMark, Sequence[ApprovalRequest | Refusal]],
+        Awaitable[list[RecordedApproval | Refusal] | Refusal],
+    ]
 
     evaluate_policy: Callable[[Caller, PolicyRequest], Awaitable[SignedDecision | Refusal]]
     get_policy_version: Callable[[Caller, bytes], Awaitable[PolicyVersion | Refusal]]

@@ -1,6 +1,6 @@
 """Has policy decide on one holder committing one validated revision (semantics §7)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from authority.domain import limits
 from authority.domain.decision import (
@@ -12,11 +12,11 @@ from authority.domain.decision import (
     PolicyAnswer,
     PolicyQuestion,
     SignedDecision,
-    standing_approval,
 )
 from authority.domain.identity import Caller, Principal, Right, require
 from authority.domain.proposal import ProposalState
 from authority.domain.proposal_states import COMMITTABLE, proposal_state_at, refusal_of
+from authority.domain.quorum import Electorate, interested, unless_taken_back
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef, after
 from authority.domain.refusal import Refusal
@@ -64,13 +64,13 @@ class EvaluatePolicy:
             return refusal_of(state)
         if validation is None or not facts.is_newest_revision or state not in COMMITTABLE:
             return Refusal(Reason.NOT_VALIDATED)
-        answer, approval = self._ask(facts, facts.holder, validation)
-        return self.signer.sign_decision(self._receipt(facts, validation, facts.holder, answer, approval, sequence))
+        answer, approvals = self._ask(facts, facts.holder, validation)
+        return self.signer.sign_decision(self._receipt(facts, validation, facts.holder, answer, approvals, sequence))
 
     def _ask(
         self, facts: DecisionFacts, holder: Principal, validation: SignedValidation
-    ) -> tuple[PolicyAnswer, Approval | None]:
-        """An approval is bound only where policy asked for one: another's revocation then changes nothing."""
+    ) -> tuple[PolicyAnswer, tuple[Approval, ...]]:
+        """No more approvals are bound than were asked for: the revocation of another then changes nothing."""
         question = PolicyQuestion(
             holder=holder,
             memory_namespace=facts.namespace.name,
@@ -82,11 +82,21 @@ class EvaluatePolicy:
             validator_profile_version=validation.receipt.validator_profile_version,
             findings=validation.receipt.findings,
         )
-        answer = self.policy.evaluate(facts.bundle, question)
-        approval = standing_approval(facts.approvals, validation.digest, self.clock.now())
-        if answer.outcome is not DecisionOutcome.REQUIRE_APPROVAL or approval is None:
-            return answer, None
-        return self.policy.evaluate(facts.bundle, question.once_approved()), approval
+        answer = unless_taken_back(self.policy.evaluate(facts.bundle, question), facts.approvals)
+        if answer.outcome is not DecisionOutcome.REQUIRE_APPROVAL:
+            return answer, ()
+        electorate = Electorate(
+            deciders=facts.deciders,
+            interested=interested(facts.proposal.revision),
+            validation_digest=validation.digest,
+            holder=holder.ref,
+            now=self.clock.now(),
+        )
+        standing = electorate.standing(facts.approvals)[: answer.persons_needed]
+        if len(standing) < answer.persons_needed:
+            return answer, ()
+        approved = self.policy.evaluate(facts.bundle, question.once_approved())
+        return replace(approved, persons_needed=answer.persons_needed), standing
 
     def _receipt(
         self,
@@ -94,7 +104,7 @@ class EvaluatePolicy:
         validation: SignedValidation,
         holder: Principal,
         answer: PolicyAnswer,
-        approval: Approval | None,
+        approvals: tuple[Approval, ...],
         sequence: int,
     ) -> DecisionReceipt:
         revision, now = facts.proposal.revision, self.clock.now()
@@ -109,7 +119,7 @@ class EvaluatePolicy:
             proposal_revision=revision.revision,
             proposal_digest=facts.proposal.digest,
             validation_receipt_digest=validation.digest,
-            approval_references=(approval.reference,) if approval else (),
+            approval_references=tuple(approval.reference for approval in approvals),
             policy_version=facts.namespace.policy_version,
             outcome=answer.outcome,
             determining_policies=answer.determining_policies,
@@ -117,4 +127,5 @@ class EvaluatePolicy:
             decide_time=now,
             expire_time=after(now, limits.DECISION_LIFETIME_MS),
             correlation_id=revision.correlation_id,
+            persons_needed=answer.persons_needed,
         )

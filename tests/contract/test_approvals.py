@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from authority.domain.decision import Approval, ApprovalVerdict, DecisionFacts
+from authority.domain.decision import Approval, ApprovalVerdict, DeciderKind, DecisionFacts
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.references import DAY, MINUTE, after
@@ -12,7 +12,7 @@ from authority.domain.refusal import Refusal
 from authority.usecases.ports import Approvals
 from tests.world.world import World, must, reason_of
 
-APPROVE, REJECT, CHANGES, REVOKE = ApprovalVerdict
+APPROVE, REJECT, CHANGES, REVOKE, ADOPT = ApprovalVerdict
 
 MOVES = """
 from               verdict          to
@@ -109,6 +109,7 @@ async def test_a_decision_is_kept_with_everything_that_it_binds(world: World) ->
             validation_receipt_digest=first_validation.digest,
             verdict=APPROVE,
             decided_by=world.user.ref,
+            decided_by_kind=DeciderKind.USER,
             note="",
             decide_time=after(world.now(), -1),
             expire_time=after(world.now(), DAY - 1),
@@ -122,6 +123,7 @@ async def test_a_decision_is_kept_with_everything_that_it_binds(world: World) ->
             validation_receipt_digest=second_validation.digest,
             verdict=REJECT,
             decided_by=world.admin.ref,
+            decided_by_kind=DeciderKind.ADMIN,
             note="",
             decide_time=world.now(),
             expire_time=after(world.now(), 30 * DAY),

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from authority.domain.audit import AuditEvent, AuditFilter
-from authority.domain.decision import ApprovalVerdict
+from authority.domain.decision import AUTO_APPROVED, ApprovalVerdict
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import Cost
 from authority.domain.record import Mode
@@ -35,7 +35,31 @@ async def validation(world: World) -> list[Told]:
 async def decision(world: World) -> list[Told]:
     kept = await world.validated()
     must(await world.decide(kept))
+    return [("policy.decide", world.service.ref, f"{kept.revision.proposal_id}:1", "", AUTO_APPROVED)]
+
+
+async def decision_on_approvals(world: World) -> list[Told]:
+    kept = await world.validated(by=world.agent)
+    must(await world.approve(kept))
+    must(await world.decide(kept))
     return [("policy.decide", world.service.ref, f"{kept.revision.proposal_id}:1", "", "allow")]
+
+
+async def activation_adopted(world: World) -> list[Told]:
+    kept = await world.validated()
+    must(await world.decide(kept))
+    must(await world.approve(kept, ApprovalVerdict.ADOPT))
+    return [("proposal.adopt", world.admin.ref, kept.revision.proposal_id, "validated", "validated")]
+
+
+async def activation_taken_back(world: World) -> list[Told]:
+    issued, answer = await world.committed()
+    proposal = issued.ground.proposal
+    must(await world.approve(proposal, ApprovalVerdict.REVOKE))
+    return [
+        ("proposal.revoke", world.admin.ref, proposal.revision.proposal_id, "committed", "committed"),
+        ("memory.revoke", world.admin.ref, answer.receipt.record_id, "live", "revoked"),
+    ]
 
 
 async def approval(world: World) -> list[Told]:
@@ -140,6 +164,9 @@ CHANGES: dict[str, tuple[Callable[[World], Awaitable[list[Told]]], bool]] = {
     "validate": (validation, False),
     "decide": (decision, False),
     "approve": (approval, False),
+    "decide on approvals": (decision_on_approvals, False),
+    "adopt an activation": (activation_adopted, False),
+    "take an activation back": (activation_taken_back, False),
     "take an approval back": (approval_taken_back, False),
     "issue": (issue, False),
     "commit": (commit, False),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from authority.domain.decision import ApprovalVerdict
+from authority.domain.decision import ApprovalVerdict, DecisionOutcome
 from authority.domain.plan import Committed, Conflicting
 from authority.domain.reasons import Reason
 from authority.domain.references import DAY, HOUR, MINUTE, SECOND, after
@@ -268,11 +268,25 @@ async def test_an_approval_of_another_proposal_is_none(world: World) -> None:
 
 
 async def test_an_approval_that_was_not_needed_is_not_missed(world: World) -> None:
-    # given a capability that no approval was asked for, when one is given and revoked, then that changes nothing
+    # given a capability that no approval was asked for, when one is given and expires, then that changes nothing
     issued = await world.issued()
-    must(await world.approve(issued.ground.proposal))
-    must(await world.approve(issued.ground.proposal, ApprovalVerdict.REVOKE))
+    must(await world.approve(issued.ground.proposal, expire_time=after(world.now(), MINUTE)))
+    world.authority.clock.advance(MINUTE)
     assert await Case(world, issued).answer() == "committed"
+
+
+async def test_i11_what_a_person_takes_back_is_not_committed_because_policy_allowed_it_by_itself(world: World) -> None:
+    # given a capability that no approval was asked for, when a person takes back what was decided, then one is needed
+    issued = await world.issued()
+    must(await world.approve(issued.ground.proposal, ApprovalVerdict.REVOKE))
+    assert await Case(world, issued).answer() is Reason.APPROVAL_REQUIRED
+
+    # and policy, asked again, does not overrule the person, until one approves
+    asked = must(await world.decide(issued.ground.proposal)).receipt
+    assert (asked.outcome, asked.persons_needed) == (DecisionOutcome.REQUIRE_APPROVAL, 1)
+    approval = must(await world.approve(issued.ground.proposal))
+    allowed = must(await world.decide(issued.ground.proposal)).receipt
+    assert (allowed.outcome, allowed.approval_references) == (DecisionOutcome.ALLOW, (approval.reference,))
 
 
 async def test_g07_withdrawn_content_comes_back_only_by_a_later_decision(world: World) -> None:

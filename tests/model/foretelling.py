@@ -81,9 +81,33 @@ class Foretelling:
 
     def of_verdict(self, proposal: StoredProposal, verdict: ApprovalVerdict) -> Reason | None:
         """DecideProposal."""
+        settled = self.notes.committed.get(proposal.revision.proposal_id)
+        if verdict is ApprovalVerdict.ADOPT:
+            return self._of_adoption(proposal, settled)
+        if verdict is ApprovalVerdict.REVOKE and settled:
+            return self._of_taking_back(settled)
         validated = bool(self.notes.validations.get(revision_of(proposal)))
         decidable = verdict in AGAINST or self._head(proposal) in DECIDABLE
         return self._of_current(proposal) or (None if validated and decidable else Reason.NOT_VALIDATED)
+
+    def _of_adoption(self, proposal: StoredProposal, settled: Settled | None) -> Reason | None:
+        """What policy allowed without a person, and nobody turned back; once committed, what the record rests on."""
+        proposal_id, revision = key = revision_of(proposal)
+        if self.notes.heads[proposal_id].revision != revision or self._head(proposal) not in STANDING:
+            return Reason.NOT_VALIDATED
+        if settled and self.notes.withdrawal_of(settled):
+            return Reason.REVOKED
+        activations = [settled.held.ground] if settled else self.notes.activations.get(key, [])
+        stands = any(it.activates and not self.notes.turned_back(key, it.moment) for it in activations)
+        return None if stands else Reason.NOT_FOUND
+
+    def _of_taking_back(self, settled: Settled) -> Reason | None:
+        """A record that rests on policy alone, until a person adopts it."""
+        if self.notes.withdrawal_of(settled):
+            return Reason.REVOKED
+        ground = settled.held.ground
+        final = not ground.activates or self.notes.is_adopted(ground.revision)
+        return Reason.ALREADY_COMMITTED if final else None
 
     def _of_current(self, proposal: StoredProposal) -> Reason | None:
         proposal_id, revision = revision_of(proposal)
@@ -112,16 +136,23 @@ class Foretelling:
         """What the active policy says, and the approval that it rests on."""
         if self.notes.policy == "closed":
             return DecisionOutcome.DENY, ""
-        if self.notes.policy == "open" or proposal.revision.proposer_kind is PrincipalKind.USER:
+        by_itself = self.notes.policy == "open" or proposal.revision.proposer_kind is PrincipalKind.USER
+        if by_itself and not self.notes.taken_back(revision_of(proposal)):
             return DecisionOutcome.ALLOW, ""
         # By default what an agent says lasts only when a person has approved it.
         reference = self._standing_approval(revision_of(proposal))
         return (DecisionOutcome.ALLOW if reference else DecisionOutcome.REQUIRE_APPROVAL), reference
 
     def _standing_approval(self, revision: Revision) -> str:
-        last, validation = self._last_verdict(revision), self.notes.validations[revision][-1]
-        stands = last and last.verdict is ApprovalVerdict.APPROVE and last.validation == validation.digest
-        return last.reference if last and stands and self.clock.now() < last.expire else ""
+        """The newest that nobody turned back, on the newest validation, and unexpired: one person decides here."""
+        validation = self.notes.validations[revision][-1].digest
+        for said in reversed(self.notes.verdicts.get(revision, [])):
+            if said.verdict.is_against:
+                break
+            counts = said.validation == validation and self.clock.now() < said.expire
+            if said.verdict is ApprovalVerdict.APPROVE and counts:
+                return said.reference
+        return ""
 
     # --- capabilities ------------------------------------------------------------------------------------------------
 
@@ -256,7 +287,7 @@ class Foretelling:
             Reason.EXPIRED: self.clock.now() >= min(held.expire, ground.expire),
             Reason.REVOKED: str(held.holder.ref) in withdrawn or buried or held.capability_id in self.notes.revoked,
             Reason.NOT_VALIDATED: not self._stands(ground) or replaced,
-            Reason.APPROVAL_REQUIRED: bool(ground.approval) and not self._approved(ground),
+            Reason.APPROVAL_REQUIRED: not self._approved(ground),
             Reason.ALREADY_COMMITTED: committed,
         }
 
@@ -266,11 +297,13 @@ class Foretelling:
         return head.revision == revision and head.state in STANDING
 
     def _approved(self, ground: Ground) -> bool:
-        """The approval is unexpired, and nobody said otherwise after it."""
+        """The approval is unexpired, and nobody said otherwise after it; or nobody took back what needed none."""
+        if not ground.approval:
+            return not self.notes.taken_back(ground.revision, ground.moment)
         verdicts = self.notes.verdicts[ground.revision]
         named = next(at for at, said in enumerate(verdicts) if said.reference == ground.approval)
         others = (said.verdict for said in verdicts[named:])
-        return self.clock.now() < verdicts[named].expire and all(it is ApprovalVerdict.APPROVE for it in others)
+        return self.clock.now() < verdicts[named].expire and not any(it.is_against for it in others)
 
 
 def _request(ground: Ground) -> object:

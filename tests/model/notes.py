@@ -40,6 +40,7 @@ class Verdict:
     verdict: ApprovalVerdict
     validation: bytes
     expire: Instant
+    moment: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,11 @@ class Ground:
     def approval(self) -> str:
         """The reference of the approval that it rests on; empty when none was asked for."""
         return next(iter(self.allowed.decision.receipt.approval_references), "")
+
+    @property
+    def activates(self) -> bool:
+        """Whether policy allowed it without a person."""
+        return self.outcome is DecisionOutcome.ALLOW and not self.approval
 
     @property
     def expire(self) -> Instant:
@@ -173,6 +179,8 @@ class Notes:
     heads: dict[str, Head] = field(default_factory=dict)
     validations: dict[Revision, list[SignedValidation]] = field(default_factory=dict)
     verdicts: dict[Revision, list[Verdict]] = field(default_factory=dict)
+    activations: dict[Revision, list[Ground]] = field(default_factory=dict)
+    """What policy allowed without a person."""
     issued: dict[str, Held] = field(default_factory=dict)
     """Every capability."""
     live: dict[Claim, Held] = field(default_factory=dict)
@@ -229,6 +237,19 @@ class Notes:
             self.superseded[corrected] = receipt.record_id
             self.endings.append((corrected, "memory.corrected.v1", 2))
             self.tell("memory.correct", terms.holder, corrected, "superseded")
+
+    def turned_back(self, revision: Revision, moment: int) -> bool:
+        """Whether a person decided against the revision later than that."""
+        return any(it.verdict.is_against and it.moment > moment for it in self.verdicts.get(revision, []))
+
+    def taken_back(self, revision: Revision, moment: int = 0) -> bool:
+        """Whether a person took it back later than that."""
+        verdicts = self.verdicts.get(revision, [])
+        return any(it.verdict is ApprovalVerdict.REVOKE and it.moment > moment for it in verdicts)
+
+    def is_adopted(self, revision: Revision) -> bool:
+        """Whether a person adopted what policy allowed."""
+        return any(it.verdict is ApprovalVerdict.ADOPT for it in self.verdicts.get(revision, []))
 
     def was_revoked(self, claim: Claim) -> bool:
         """Whether any capability of the holder's key was."""

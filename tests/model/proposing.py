@@ -1,10 +1,10 @@
 """How a revision comes to stand on a decision of policy: each call, with what must come of it."""
 
-from authority.domain.decision import ApprovalVerdict
+from authority.domain.decision import AUTO_APPROVED, ApprovalVerdict
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.references import HOUR, after
-from tests.model.notes import Ground, Head, Verdict, revision_of
+from tests.model.notes import Burial, Ground, Head, Verdict, revision_of
 from tests.model.player import Player
 from tests.world.world import Allowed, Person, must
 
@@ -82,9 +82,24 @@ class Proposing(Player):
         if recorded:
             validation = self.notes.validations[revision_of(proposal)][-1].digest
             lasts = after(self.world.now(), HOUR) if brief else after(self.world.now(), 30 * 24 * HOUR)
-            said = Verdict(recorded.reference, verdict, validation, lasts)
+            said = Verdict(recorded.reference, verdict, validation, lasts, self.notes.next_moment())
             self.notes.verdicts.setdefault(revision_of(proposal), []).append(said)
-            self._move(verdict.value, proposal, _STATES[verdict])
+            settled = self.notes.committed.get(proposal.revision.proposal_id)
+            state = self.notes.heads[proposal.revision.proposal_id].state
+            self._move(verdict.value, proposal, state if settled else _STATES.get(verdict, state))
+            if settled and verdict is ApprovalVerdict.REVOKE:
+                self.note_withdrawal(settled.content, self.world.admin, Burial(said.moment))
+
+    def note_withdrawal(self, content: bytes, by: Person, burial: Burial) -> None:
+        """A content is withdrawn, with every record that says it."""
+        for settled in self.notes.committed.values():
+            if settled.content == content and self.notes.withdrawal_of(settled) is None:
+                record_id = settled.receipt.record_id
+                self.notes.endings.append(
+                    (record_id, "memory.revoked.v1", 3 if record_id in self.notes.superseded else 2)
+                )
+                self.notes.tell("memory.revoke", by.ref, record_id, "revoked")
+        self.notes.buried.setdefault(content, []).append(burial)
 
     def _move(self, verb: str, proposal: StoredProposal, state: ProposalState) -> None:
         proposal_id = proposal.revision.proposal_id
@@ -110,5 +125,8 @@ class Proposing(Player):
         )
         self.agree("the outcome of policy", (outcome, approval), (ground.outcome, ground.approval))
         proposal_id, revision = revision_of(proposal)
-        self.notes.tell("policy.decide", self.world.admin.ref, f"{proposal_id}:{revision}", outcome.value)
+        if ground.activates:
+            self.notes.activations.setdefault((proposal_id, revision), []).append(ground)
+        next_state = AUTO_APPROVED if ground.activates else outcome.value
+        self.notes.tell("policy.decide", self.world.admin.ref, f"{proposal_id}:{revision}", next_state)
         return ground

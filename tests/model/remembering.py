@@ -26,7 +26,7 @@ class Remembering(Withdrawing):
         self.notes.answered[by.ref, request_id] = record_id
         if not answer.replayed:
             self.agree("the time of a revocation", self.world.now(), answer.revoke_time)
-            self._note_withdrawal(content, by, Burial(self.notes.next_moment(), (answer.revoke_time, answer.sequence)))
+            self.note_withdrawal(content, by, Burial(self.notes.next_moment(), (answer.revoke_time, answer.sequence)))
 
     @staticmethod
     def _expected(foretold: Reason | Burial | None) -> object:
@@ -41,16 +41,6 @@ class Remembering(Withdrawing):
             return None
         is_known = isinstance(foretold, Burial) and foretold.first is not None
         return (answer.revoke_time, answer.sequence) if is_known else "replayed"
-
-    def _note_withdrawal(self, content: bytes, by: Person, burial: Burial) -> None:
-        for settled in self.notes.committed.values():
-            if settled.content == content and self.notes.withdrawal_of(settled) is None:
-                record_id = settled.receipt.record_id
-                self.notes.endings.append(
-                    (record_id, "memory.revoked.v1", 3 if record_id in self.notes.superseded else 2)
-                )
-                self.notes.tell("memory.revoke", by.ref, record_id, "revoked")
-        self.notes.buried.setdefault(content, []).append(burial)
 
     async def corrected(self, settled: Settled, by: PrincipalKind, fact: bytes) -> StoredProposal | None:
         """CorrectRecord: a proposal of its own, which says what it corrects."""

@@ -29,6 +29,7 @@ from authority.usecases.commit_stream import OpenCommitStream
 from authority.usecases.correct_record import CorrectRecord
 from authority.usecases.create_proposal import CreateProposal
 from authority.usecases.decide_proposal import DecideProposal
+from authority.usecases.decide_proposals import DecideProposals
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
 from authority.usecases.gather_material import GatherMaterial
@@ -82,6 +83,7 @@ class UseCases:
     get_policy_version: GetPolicyVersion
     decide_proposal: DecideProposal
     withdraw_proposal: WithdrawProposal
+    decide_proposals: DecideProposals
     issue: Issue
     issue_batch: IssueBatch
     issue_grant: IssueGrant
@@ -157,6 +159,9 @@ class Authority:
         presented = PresentedGrants(GrantChains(reader, HERE.issuer), store.grants)
         bearers, act = Bearers(store.registry), ActUnderGrant(presented, clock)
         issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE, act)
+        decide = DecideProposal(
+            admit, store.proposals, store.approvals, store.activations, store.principal_links, clock, ids
+        )
         notices = Notices(store.audit_log.changed, POLL_S)
         use_cases = UseCases(
             create_proposal=create,
@@ -173,8 +178,9 @@ class Authority:
             ),
             evaluate_policy=EvaluatePolicy(admit, signer, store.decisions, _ENGINE, clock, ids, HERE),
             get_policy_version=GetPolicyVersion(admit, store.policy_versions),
-            decide_proposal=DecideProposal(admit, store.proposals, store.approvals, clock, ids),
             withdraw_proposal=WithdrawProposal(admit, store.proposals, store.withdrawals, clock),
+            decide_proposal=decide,
+            decide_proposals=DecideProposals(decide, clock),
             issue=issue,
             issue_batch=IssueBatch(issue),
             issue_grant=IssueGrant(admit, presented, bearers, signer, clock, ids),

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from authority.domain.references import Instant, TenantRef
 from authority.domain.statement import IssuerKey
+from authority.inprocess.activations import InProcessActivations
 from authority.inprocess.administration import InProcessAdministration
 from authority.inprocess.aggregates import InProcessAggregates
 from authority.inprocess.audit import InProcessAuditLog
@@ -36,6 +37,7 @@ from authority.inprocess.revocation_feed import InProcessRevocationFeed
 from authority.inprocess.revocations import InProcessRevocations
 from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
+from authority.postgres.activations import PostgresActivations
 from authority.postgres.administration import PostgresAdministration
 from authority.postgres.aggregates import PostgresAggregateAdministration, PostgresAggregates
 from authority.postgres.audit import PostgresAuditLog
@@ -70,6 +72,7 @@ from authority.usecases.administer_aggregates import AggregateAdministration
 from authority.usecases.administer_memberships import MembershipAdministration
 from authority.usecases.link_principals import PrincipalLinks
 from authority.usecases.ports import (
+    Activations,
     Aggregates,
     Approvals,
     AuditLog,
@@ -139,6 +142,7 @@ class Store:
     likenesses: Likenesses
     approvals: Approvals
     withdrawals: ProposalWithdrawals
+    activations: Activations
     decisions: Decisions
     policy_versions: PolicyVersions
     capabilities: Capabilities
@@ -223,6 +227,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         likenesses=InProcessLikenesses(tables),
         approvals=InProcessApprovals(tables),
         withdrawals=InProcessProposalWithdrawals(tables),
+        activations=InProcessActivations(tables, SOURCE),
         decisions=InProcessDecisions(tables),
         policy_versions=InProcessPolicyVersions(tables),
         capabilities=InProcessCapabilities(tables, clock),
@@ -265,6 +270,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         likenesses=PostgresLikenesses(proposing),
         approvals=PostgresApprovals(proposing),
         withdrawals=PostgresProposalWithdrawals(proposing),
+        activations=PostgresActivations(proposing, issuing, SOURCE),
         decisions=PostgresDecisions(issuing, statements, clock),
         policy_versions=PostgresPolicyVersions(reading),
         capabilities=PostgresCapabilities(issuing, statements, clock, IssuingSettings(clock_bound_ms=ANY_CLOCK_MS)),

@@ -15,7 +15,7 @@
 --
 -- In the judgement (2 and 3): a asked plan, own the receipt under its key, h proposal head, q proposal revision,
 -- c capability, v validation receipt, d decision receipt, s the record that a correction is to supersede, n memory
--- namespace, hk holder key, k issuer key, y approval, z a later decision on it.
+-- namespace, hk holder key, k issuer key, z a person's decision on the revision.
 --
 -- Its owner makes it: whoever migrates may take that role on and has none of its rights otherwise, so that nobody but a
 -- superuser could give the function away or replace it later. This file is one transaction.
@@ -159,13 +159,16 @@ begin
         when v.outcome = 'fail' then 'NOT_VALIDATED'
         when s.superseded_by is not null then 'NOT_VALIDATED'
         when d.outcome = 'require_approval' then 'APPROVAL_REQUIRED'
-        when a.approval_reference is not null and not exists (
-          select 1 from approval_decision y where y.tenant = a.tenant and y.reference = a.approval_reference
-            and y.proposal_id = a.proposal_id and y.revision = a.revision
-            and y.verdict = 'approve' and y.expire_time > judged_at
-            and not exists (
-              select 1 from approval_decision z where z.tenant = y.tenant and z.proposal_id = y.proposal_id
-                and z.revision = y.revision and z.sequence > y.sequence and z.verdict <> 'approve'))
+        when (a.approval_reference is not null or d.approvals <> '{}') and not approvals_stand(
+          a.tenant,
+          case when a.approval_reference = any (d.approvals) or a.approval_reference is null then d.approvals
+            else d.approvals || a.approval_reference end,
+          a.proposal_id, a.revision, a.holder, q.actor_chain || q.proposer, judged_at)
+          then 'APPROVAL_REQUIRED'
+        -- a person took back what policy allowed by itself
+        when a.approval_reference is null and d.approvals = '{}' and exists (
+          select 1 from approval_decision z where z.tenant = a.tenant and z.proposal_id = a.proposal_id
+            and z.revision = a.revision and z.sequence > d.sequence and z.verdict = 'revoke')
           then 'APPROVAL_REQUIRED'
         when h.receipt_id is not null then 'ALREADY_COMMITTED'
         when q.proposal_id is null or c.capability_id is null or holder.principal is null or hk.key_id is null
@@ -184,7 +187,8 @@ begin
       select o.proposal_id, o.current_revision, o.state, o.receipt_id, o.supersedes_record_id from proposal_head o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id limit 1) h on true
     left join lateral (
-      select o.proposal_id, o.memory_namespace, o.digest, o.content_digest, o.supersedes_record_id, o.expire_time
+      select o.proposal_id, o.memory_namespace, o.digest, o.content_digest, o.supersedes_record_id, o.expire_time,
+        o.proposer, o.actor_chain
       from proposal o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q on true
     left join lateral (
@@ -199,7 +203,7 @@ begin
         and o.proposal_id = a.proposal_id and o.revision = a.revision
       order by o.digest limit 1) v on true
     left join lateral (
-      select o.digest, o.key_id, o.policy_version, o.outcome, o.sequence, o.expire_time
+      select o.digest, o.key_id, o.policy_version, o.outcome, o.sequence, o.expire_time, o.approvals
       from decision_receipt o
       where o.tenant = a.tenant and o.digest = a.decision_digest
         and o.proposal_id = a.proposal_id and o.revision = a.revision and o.holder = a.holder

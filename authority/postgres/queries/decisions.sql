@@ -21,8 +21,39 @@ where v.version = $2
 -- name: insert_decision
 insert into authority.decision_receipt (
   tenant, digest, decision_id, proposal_id, revision, memory_namespace, holder, validation_receipt_digest,
-  policy_version, outcome, sequence, payload_type, payload, key_id, signature, decide_time, expire_time)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+  policy_version, outcome, sequence, payload_type, payload, key_id, signature, decide_time, expire_time, approvals,
+  persons_needed)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+
+-- name: insert_activation
+-- That policy allowed a revision without a person, under the decision's own id and sequence.
+insert into authority.approval_decision (
+  tenant, reference, proposal_id, revision, proposal_digest, validation_receipt_digest, verdict, decided_by_kind, note,
+  holder, policy_version, determining_policies, sequence, decide_time, expire_time)
+values ($1, $2, $3, $4, $5, $6, 'approve', 'system_policy', '', $7, $8, $9, $10, $11, $12)
+
+-- name: use_approvals
+-- Each approval of these that has a number of uses is used once more; none whose number was reached, or that another
+-- transaction used since. Their references.
+insert into authority.approval_use (tenant, reference, number, max_uses, decision_digest, create_time)
+select y.tenant, y.reference, 1 + u.used, y.max_uses, $3, $4
+from authority.approval_decision y
+cross join lateral (
+  select count(*)::integer as used from authority.approval_use o
+  where o.tenant = y.tenant and o.reference = y.reference) u
+where y.tenant = $1 and y.reference = any ($2::uuid[]) and u.used < y.max_uses
+order by y.reference
+on conflict on constraint approval_use_each_once do nothing
+returning reference
+
+-- name: deciders_of_revision
+-- Everybody who decided on a revision, as registered now, and every principal that is the same person.
+select p.tenant, p.principal, p.kind, p.rights, p.state,
+  array(select s from authority.same_person(p.tenant, p.principal) s) as person
+from authority.principal p
+where p.tenant = $1 and p.principal in (
+  select y.decided_by from authority.approval_decision y
+  where y.tenant = $1 and y.proposal_id = $2 and y.revision = $3)
 
 -- name: decision_by_digest
 select digest, payload_type, payload, key_id, signature

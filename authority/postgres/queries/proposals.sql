@@ -133,25 +133,31 @@ from authority.validation_receipt where tenant = $1 and digest = $2
 
 -- name: insert_approval
 insert into authority.approval_decision (
-  tenant, reference, proposal_id, revision, proposal_digest, validation_receipt_digest, verdict, decided_by, note,
-  sequence, decide_time, expire_time)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+  tenant, reference, proposal_id, revision, proposal_digest, validation_receipt_digest, verdict, decided_by,
+  decided_by_kind, note, holder, max_uses, sequence, decide_time, expire_time)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 
 -- name: approvals_of_revision
 -- The decisions on a revision in the order in which they were taken.
-select tenant, reference, proposal_id, revision, proposal_digest, validation_receipt_digest, verdict, decided_by, note,
-  decide_time, expire_time
-from authority.approval_decision
-where tenant = $1 and proposal_id = $2 and revision = $3
-order by sequence
+select y.tenant, y.reference, y.proposal_id, y.revision, y.proposal_digest, y.validation_receipt_digest, y.verdict,
+  y.decided_by, y.decided_by_kind, y.note, y.holder, y.max_uses, y.policy_version, y.determining_policies,
+  y.decide_time, y.expire_time,
+  y.max_uses <= (
+    select count(*) from authority.approval_use u where u.tenant = y.tenant and u.reference = y.reference) as is_used_up
+from authority.approval_decision y
+where y.tenant = $1 and y.proposal_id = $2 and y.revision = $3
+order by y.sequence
 
 -- name: newest_approvals_of_revision
 -- At most $4 of them, the newest first: persons may decide as often as they like.
-select tenant, reference, proposal_id, revision, proposal_digest, validation_receipt_digest, verdict, decided_by, note,
-  decide_time, expire_time
-from authority.approval_decision
-where tenant = $1 and proposal_id = $2 and revision = $3
-order by sequence desc
+select y.tenant, y.reference, y.proposal_id, y.revision, y.proposal_digest, y.validation_receipt_digest, y.verdict,
+  y.decided_by, y.decided_by_kind, y.note, y.holder, y.max_uses, y.policy_version, y.determining_policies,
+  y.decide_time, y.expire_time,
+  y.max_uses <= (
+    select count(*) from authority.approval_use u where u.tenant = y.tenant and u.reference = y.reference) as is_used_up
+from authority.approval_decision y
+where y.tenant = $1 and y.proposal_id = $2 and y.revision = $3
+order by y.sequence desc
 limit $4
 
 -- name: last_verdict

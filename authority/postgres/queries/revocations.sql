@@ -5,13 +5,14 @@ values ($1, coalesce($2::bigint, nextval('authority.decision_sequence')), $3, $4
 on conflict on constraint revocation_once do nothing
 
 -- name: standing_approvals
--- Approvals of a revision that no later decision took back.
+-- Approvals of a revision, by persons, that no later decision took back.
 select y.reference from authority.approval_decision y
 where y.tenant = $1 and y.proposal_id = $2 and y.revision = $3 and y.verdict = 'approve'
+  and y.decided_by_kind <> 'system_policy'
   and not exists (
     select 1 from authority.approval_decision z
     where z.tenant = y.tenant and z.proposal_id = y.proposal_id and z.revision = y.revision
-      and z.sequence > y.sequence and z.verdict <> 'approve')
+      and z.sequence > y.sequence and z.verdict in ('reject', 'request_changes', 'revoke'))
 order by y.sequence
 
 -- name: feed_items

@@ -84,6 +84,10 @@ grant usage on sequence authority.decision_sequence to authority_propose, author
 
 grant insert on authority.request, authority.decision_receipt, authority.capability, authority.audit_event
   to authority_issue;
+-- Of approvals it says what policy said, and what a person took back, and never that a person approved
+-- (row_security.sql); and that a decision rests on one.
+grant insert on authority.approval_decision, authority.approval_use to authority_issue;
+grant select on authority.approval_use to authority_read, authority_propose, authority_issue;
 grant update (state, revoke_time) on authority.capability to authority_issue;
 -- Grants, and what is spent of them; the ledger never changes.
 grant select on authority.grant_record, authority.grant_use to authority_read, authority_propose, authority_issue;

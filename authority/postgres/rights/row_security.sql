@@ -10,7 +10,7 @@ begin
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
     'outbox_parked', 'audit_event', 'stream_nonce', 'revocation', 'refusal_count', 'citation', 'evidence',
     'token_identity', 'principal_link', 'membership', 'content_signature', 'content_band',
-    'content_assertion', 'aggregate']
+    'content_assertion', 'aggregate', 'approval_use']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c
@@ -64,5 +64,15 @@ begin
                    and p.policyname = 'only_what_is_old_is_forgotten') then
     create policy only_what_is_old_is_forgotten on authority.refusal_count as restrictive for delete
       using (minute < now() - interval '90 days');
+  end if;
+end $$;
+
+-- Whoever has policy decide keeps what it activated, and what a person takes back; a person's approval it never makes.
+do $$
+begin
+  if not exists (select 1 from pg_policies p where p.schemaname = 'authority' and p.tablename = 'approval_decision'
+                   and p.policyname = 'issuing_approves_nothing') then
+    create policy issuing_approves_nothing on authority.approval_decision as restrictive for insert to authority_issue
+      with check (decided_by_kind = 'system_policy' or verdict = 'revoke');
   end if;
 end $$;

@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Generic, TypeVar
 
 from authority.domain import limits
-from authority.domain.decision import ApprovalVerdict, DecisionOutcome
+from authority.domain.decision import ApprovalVerdict, DeciderKind, DecisionOutcome
 from authority.domain.history import RecordState
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import MemoryType, ProposalState, Provenance, Visibility
@@ -50,6 +50,7 @@ class Vocabulary(Generic[Member, Number]):
 
 
 APPROVAL_VERDICTS = Vocabulary(ApprovalVerdict, proposal_service_pb2.DecideProposalRequest.Verdict.Value, "VERDICT_")
+DECIDER_KINDS = Vocabulary(DeciderKind, proposal_service_pb2.DeciderKind.Value, "DECIDER_KIND_")
 DECISION_OUTCOMES = Vocabulary(DecisionOutcome, types_pb2.DecisionOutcome.Value, "DECISION_OUTCOME_")
 ERROR_REASONS = Vocabulary(Reason, errors_pb2.ErrorReason.Value, "ERROR_REASON_")
 EXPORT_FORMS = Vocabulary(ExportForm, memory_service_pb2.ExportRecordRequest.Form.Value, "FORM_")

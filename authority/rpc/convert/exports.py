@@ -6,7 +6,7 @@ from authority.domain import limits
 from authority.domain.decision import Approval
 from authority.rpc.convert.citations import citation_message
 from authority.rpc.convert.digests import digest_text
-from authority.rpc.convert.enums import APPROVAL_VERDICTS, EXPORT_FORMS, RECORD_STATES
+from authority.rpc.convert.enums import APPROVAL_VERDICTS, DECIDER_KINDS, EXPORT_FORMS, RECORD_STATES
 from authority.rpc.convert.memory import record_message
 from authority.rpc.convert.statements import optional_statement_message, statement_message
 from authority.rpc.convert.times import optional_timestamp, timestamp_message
@@ -56,10 +56,15 @@ def _approval(approval: Approval) -> pb.AuditTrail.Approval:
     return pb.AuditTrail.Approval(
         approval_reference=approval.reference,
         verdict=APPROVAL_VERDICTS.number(approval.verdict),
-        decided_by=principal_message(approval.decided_by),
+        decided_by=principal_message(approval.decided_by) if approval.decided_by else None,
         note=approval.note,
         decide_time=timestamp_message(approval.decide_time),
         expire_time=timestamp_message(approval.expire_time),
         proposal_digest=digest_text(approval.proposal_digest),
         validation_receipt_digest=digest_text(approval.validation_receipt_digest),
+        decided_by_kind=DECIDER_KINDS.number(approval.decided_by_kind),
+        holder=principal_message(approval.holder) if approval.holder else None,
+        max_uses=approval.max_uses or 0,
+        policy_version=digest_text(approval.policy_version) if approval.policy_version else "",
+        determining_policies=approval.determining_policies,
     )

@@ -8,9 +8,8 @@ from authority.domain.refusal import malformed
 from authority.domain.validation import Finding
 from authority.rpc.convert import values
 from authority.rpc.convert.costs import cost_messages, costs
-from authority.rpc.convert.digests import digest, digest_text, evidence_digests
+from authority.rpc.convert.digests import digest_text, evidence_digests
 from authority.rpc.convert.enums import (
-    APPROVAL_VERDICTS,
     MEMORY_TYPES,
     PRINCIPAL_KINDS,
     PROPOSAL_STATES,
@@ -23,9 +22,8 @@ from authority.rpc.convert.statements import optional_statement_message, stateme
 from authority.rpc.convert.times import optional_instant, optional_timestamp, require_order, timestamp_message
 from authority.rpc.refused import Refused
 from authority.usecases.create_proposal import ProposalRequest
-from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.paging import Page
-from authority.usecases.ports import RecordedApproval, RecordedValidation, WithdrawnProposal
+from authority.usecases.ports import RecordedValidation, WithdrawnProposal
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.validate_proposal import ValidationRequest
 from authority.usecases.withdraw_proposal import ProposalWithdrawal
@@ -148,26 +146,6 @@ def validation_response(recorded: RecordedValidation) -> pb.ValidateProposalResp
         outcome=VALIDATION_OUTCOMES.number(receipt.outcome),
         findings=[_finding_message(finding) for finding in receipt.findings],
         state=PROPOSAL_STATES.number(recorded.state),
-    )
-
-
-def approval_request(caller: Caller, request: pb.DecideProposalRequest) -> ApprovalRequest:
-    """What was looked at and what was decided."""
-    return ApprovalRequest(
-        proposal_id=values.uuid(request.proposal_id, "proposal_id"),
-        revision=values.revision(request.revision, "revision"),
-        proposal_digest=digest(request.proposal_digest, "proposal_digest"),
-        verdict=APPROVAL_VERDICTS.member(request.verdict, "verdict"),
-        note=values.note(request.note, "note"),
-        expire_time=optional_instant(request, "expire_time"),
-        mark=request_mark(caller, request),
-    )
-
-
-def approval_response(recorded: RecordedApproval) -> pb.DecideProposalResponse:
-    """The decision's reference and what it left."""
-    return pb.DecideProposalResponse(
-        approval_reference=recorded.reference, state=PROPOSAL_STATES.number(recorded.state)
     )
 
 

@@ -30,6 +30,7 @@ def encode_decision(receipt: DecisionReceipt) -> statements_pb2.DecisionReceipt:
         decide_time=timestamp(receipt.decide_time),
         expire_time=timestamp(receipt.expire_time),
         correlation_id=receipt.correlation_id,
+        persons_needed=receipt.persons_needed,
     )
 
 
@@ -54,4 +55,5 @@ def decode_decision(message: statements_pb2.DecisionReceipt) -> DecisionReceipt:
         decide_time=fields.instant(message, "decide_time"),
         expire_time=fields.instant(message, "expire_time"),
         correlation_id=fields.optional_identifier(message.correlation_id, "correlation_id"),
+        persons_needed=fields.between(message.persons_needed, 0, limits.QUORUM_PERSONS, "persons_needed"),
     )

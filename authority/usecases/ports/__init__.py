@@ -15,7 +15,7 @@ from authority.usecases.ports.delivery import NotTaken, Outbox, Refused, Sink, S
 from authority.usecases.ports.evidence import EvidenceIndex, EvidenceReviews, EvidenceStore
 from authority.usecases.ports.faults import Contention, DependencyUnavailable, NoSigningKey, Overloaded
 from authority.usecases.ports.grants import ChainFacts, Grants, KeptGrant, MadeGrant, RevokedGrant, Spent
-from authority.usecases.ports.identity import Certificates, Nonces, Registry, StreamNonces, Tokens
+from authority.usecases.ports.identity import Certificates, Nonces, Persons, Registry, StreamNonces, Tokens
 from authority.usecases.ports.memory import (
     Aggregates,
     Citations,
@@ -28,6 +28,7 @@ from authority.usecases.ports.memory import (
 )
 from authority.usecases.ports.policy import Decide, Decisions, PolicyEngine, PolicyVersions
 from authority.usecases.ports.proposals import (
+    Activations,
     Approvals,
     MemoryNamespaces,
     Proposals,
@@ -45,6 +46,7 @@ from authority.usecases.ports.tokens import Cursors, PageTokens, RevisionTokens
 from authority.usecases.ports.validators import Likenesses, Validators
 
 __all__ = [
+    "Activations",
     "Aggregates",
     "Approvals",
     "AuditLog",
@@ -85,6 +87,7 @@ __all__ = [
     "Outbox",
     "Overloaded",
     "PageTokens",
+    "Persons",
     "PolicyEngine",
     "PolicyVersions",
     "ProposalWithdrawals",

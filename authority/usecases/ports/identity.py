@@ -66,3 +66,11 @@ class StreamNonces(Protocol):
     async def use(self, tenant: TenantRef, key_id: str, nonce: bytes) -> Refusal | None:
         """None for the first use; PROOF_REPLAYED for another, for as long as the proof can be fresh anywhere."""
         ...
+
+
+class Persons(Protocol):
+    """Who is one person with whom."""
+
+    async def same_person(self, tenant: TenantRef, principal: PrincipalRef) -> frozenset[PrincipalRef]:
+        """The principal and everyone that verified, unrevoked links lead to."""
+        ...

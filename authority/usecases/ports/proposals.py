@@ -146,6 +146,13 @@ class Approvals(Protocol):
         """
         ...
 
+    async def claim(self, mark: RequestMark, now: Instant) -> Refusal | None:
+        """Takes the request id for a request that asks for many decisions, each of which has a mark of its own.
+
+        Asked again it answers None again; IDEMPOTENCY_CONFLICT when the id was used for another request.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class WithdrawnProposal:
@@ -163,5 +170,30 @@ class ProposalWithdrawals(Protocol):
         """Once it has answered, no commit that ignored it can still land, and no revision follows.
 
         Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, ALREADY_COMMITTED.
+        """
+        ...
+
+
+class Activations(Protocol):
+    """Keeps what persons decide of what policy allowed without one."""
+
+    async def adopt(
+        self, mark: RequestMark, approval: Approval, refusal: Refusal | None = None
+    ) -> RecordedApproval | Refusal:
+        """Makes it final, and leaves the state as it is. A `refusal` answers what was not answered before.
+
+        Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND when policy allowed nothing without a person or somebody took it back,
+        NOT_VALIDATED for a revision that is superseded or turned down, REVOKED when its record was revoked.
+        """
+        ...
+
+    async def take_back(
+        self, mark: RequestMark, approval: Approval, traceparent: str, refusal: Refusal | None = None
+    ) -> RecordedApproval | Refusal:
+        """Keeps the decision against a committed revision and revokes its record, in one transaction.
+
+        A withdrawal as RevokeRecord's: once it has answered, nobody reads the record, and nothing that was decided
+        before brings its content back. Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, REVOKED when that was done already,
+        ALREADY_COMMITTED when the commit is final.
         """
         ...

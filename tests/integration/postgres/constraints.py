@@ -9,6 +9,8 @@ NEW_ID = "ffffffff-0000-4000-8000-000000000000"
 NO_DIGEST = "\\x" + "00" * 32
 OTHER_DIGEST = "\\x" + "11" * 32
 BAD_DIGEST = "\\x00"
+BY_A_PERSON = "decided_by is not null"
+BY_POLICY = "decided_by is null"
 EVIDENCE: dict[str, object] = {"digest": NO_DIGEST, "content": None, "reference": "vault:7"}
 """Another piece of evidence, which is referred to."""
 DECIDED: dict[str, object] = {
@@ -167,9 +169,32 @@ TRIPS: dict[str, Trip] = {
         "approval_decision", "it is on a validation", {"reference": NEW_ID, "validation_receipt_digest": NO_DIGEST}
     ),
     "approval_decision_by_principal": Trip(
-        "approval_decision", "a registered person took it", {"reference": NEW_ID, "decided_by": "test|nobody"}
+        "approval_decision",
+        "a registered person took it",
+        {"reference": NEW_ID, "decided_by": "test|nobody"},
+        copied=BY_A_PERSON,
     ),
-    "approval_decision_verdict_known": Trip("approval_decision", "the verdicts are closed", {"verdict": "maybe"}),
+    "approval_decision_verdict_known": Trip(
+        "approval_decision", "the verdicts are closed", {"verdict": "maybe"}, copied=BY_A_PERSON
+    ),
+    "approval_decision_kind_known": Trip(
+        "approval_decision", "the kinds are closed", {"decided_by_kind": "agent"}, copied=BY_A_PERSON
+    ),
+    "approval_decision_policy_is_no_person": Trip(
+        "approval_decision", "nobody is policy, and a person is somebody", {"decided_by": None}, copied=BY_A_PERSON
+    ),
+    "approval_decision_policy_only_activates": Trip(
+        "approval_decision", "policy takes nothing back", {"verdict": "revoke"}, copied=BY_POLICY
+    ),
+    "approval_decision_uses_bounded": Trip(
+        "approval_decision", "a number of uses is one", {"max_uses": 0}, copied=BY_A_PERSON
+    ),
+    "approval_use_each_once": Trip("approval_use", "each use is used once"),
+    "approval_use_within_its_number": Trip("approval_use", "no more than its number", {"number": 3}),
+    "approval_use_of_approval": Trip("approval_use", "it is of an approval", {"reference": NEW_ID}),
+    "approval_use_by_decision": Trip(
+        "approval_use", "a decision rests on it", {"number": 2, "decision_digest": NO_DIGEST}
+    ),
     "decision_receipt_key": Trip("decision_receipt", "a receipt is kept once"),
     "decision_receipt_of_revision": Trip(
         "decision_receipt", "it is on a revision", {"digest": NO_DIGEST, "revision": 9}

@@ -17,6 +17,7 @@ from tests.world.granting import Granting
 from tests.world.guarded import LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
+from tests.world.reviewing import approved_for_two_decisions
 from tests.world.world import World, must
 
 
@@ -40,6 +41,7 @@ async def good_rows(authority: Authority) -> World:
     await judged(world, f'{{"predicate":"said","value":"{LONG}"}}', media_type="application/json")
     await bind(world, world.service, TOKEN)
     await link(world, world.agent, world.user)
+    await approved_for_two_decisions(world)
     correction = must(await world.correct((await world.committed())[1].receipt.record_id))
     must(await world.commit(await world.issued_on(await world.allow(correction))))
     return world

@@ -39,6 +39,7 @@ authority_issue      select  known stream_nonce refusal_count
 authority_issue      insert  request decision_receipt capability audit_event stream_nonce
 authority_issue      insert  revocation refusal_count tombstone outbox grant_record grant_use
 authority_issue      update  capability(state,revoke_time) refusal_count(count) grant_record(state,revoke_time)
+authority_issue      insert  approval_decision approval_use
 authority_issue      delete  stream_nonce refusal_count
 authority_read       select  known audit_event
 authority_relay      select  outbox outbox_parked

@@ -22,6 +22,7 @@ from tests.world.granting import Granting
 from tests.world.guarded import LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
+from tests.world.reviewing import approved_for_two_decisions
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
 from tests.world.world import World, must
 
@@ -44,6 +45,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         await park_oldest_event(world)
         await bind(world, world.service, TOKEN)
         await link(world, world.agent, world.user)
+        await approved_for_two_decisions(world)
         must(await world.cite(answer.receipt.record_id, "answer 1"))
         await kept(world, b"a log")
         await join(world, world.user, CREW)
@@ -118,6 +120,7 @@ async def test_h11_the_relay_deletes_no_event_that_was_not_delivered(
         ("authority_propose", "validation_receipt"),
         ("authority_propose", "approval_decision"),
         ("authority_issue", "decision_receipt"),
+        ("authority_issue", "approval_use"),
         ("authority_issue", "capability"),
         ("authority_issue", "stream_nonce"),
         ("authority_committer", "commit_receipt"),
@@ -147,6 +150,26 @@ async def test_nobody_writes_for_a_tenant_that_was_not_named(
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
             async with superuser.transaction():
                 await superuser.execute(insert, row)
+
+
+@pytest.mark.parametrize(("verdict", "kind"), [("approve", "admin"), ("adopt", "user"), ("reject", "admin")])
+async def test_whoever_has_policy_decide_approves_nothing_in_the_name_of_a_person(
+    superuser: Superuser, tenants: tuple[World, World], verdict: str, kind: str
+) -> None:
+    # given the role that keeps what policy decides, when it would keep a person's decision, then it may not
+    insert = """
+        insert into authority.approval_decision
+        select (jsonb_populate_record(y, jsonb_build_object(
+          'reference', gen_random_uuid(), 'verdict', $1::text, 'decided_by_kind', $2::text))).*
+        from authority.approval_decision y where y.decided_by is not null limit 1
+        """
+    async with acting_as(superuser, "authority_issue"), superuser.transaction():
+        await superuser.execute("select set_config('authority.tenants', $1, true)", str(tenants[0].tenant))
+        with pytest.raises(asyncpg.InsufficientPrivilegeError, match="issuing_approves_nothing"):
+            async with superuser.transaction():
+                await superuser.execute(insert, verdict, kind)
+        # but that one takes something back it may, for nothing is widened by that
+        assert await superuser.execute(insert, "revoke", "admin") == "INSERT 0 1"
 
 
 @pytest.mark.parametrize(

@@ -111,5 +111,6 @@ def test_what_has_not_ended_expires_when_its_time_has_come_and_not_before(state:
 def test_what_may_be_committed_and_what_has_ended() -> None:
     assert {ProposalState.VALIDATED, ProposalState.APPROVED} == COMMITTABLE
     assert not COMMITTABLE & UNEXPIRING
-    assert ACT_OF_VERDICT.keys() == set(ApprovalVerdict)
+    # Whoever adopts what policy allowed leaves the state as it is.
+    assert ACT_OF_VERDICT.keys() == set(ApprovalVerdict) - {ApprovalVerdict.ADOPT}
     assert {refusal_of(state).reason for state in COMMITTABLE} == {Reason.NOT_VALIDATED}

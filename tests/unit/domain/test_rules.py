@@ -1,18 +1,15 @@
-"""Small rules: reasons in order, shapes, provenance, rights, approvals, validation, visibility."""
-
-from dataclasses import replace
+"""Small rules: reasons in order, shapes, provenance, rights, validation, visibility."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from authority.domain import limits, shape
-from authority.domain.decision import Approval, ApprovalVerdict, standing_approval
 from authority.domain.identity import HOLDER_KINDS, Principal, PrincipalKind, Right
 from authority.domain.invocation import Call, Invocation, judge_fit
 from authority.domain.proposal import MemoryType, Provenance, least_trusted, stamp_provenance
 from authority.domain.reasons import Reason
-from authority.domain.references import DAY, MINUTE, SECOND, Instant, PrincipalRef
+from authority.domain.references import MINUTE, SECOND, Instant
 from authority.domain.refusal import Refusal, highest
 from authority.domain.validation import Finding, ValidationOutcome, worst
 from tests.unit.domain.terms import HOLDER, NOW, TENANT
@@ -92,40 +89,6 @@ def test_adr328_07_whatever_the_operator_writes_agents_and_models_never_commit(k
     assert principal.may(Right.COMMIT) == (kind in HOLDER_KINDS)
     assert principal.may(Right.ISSUE) == (kind not in {PrincipalKind.AGENT, PrincipalKind.MODEL})
     assert principal.may(Right.DECIDE) == (kind in {PrincipalKind.USER, PrincipalKind.ADMIN})
-
-
-APPROVAL = Approval(
-    reference="a1",
-    tenant=TENANT,
-    proposal_id="p",
-    proposal_revision=1,
-    proposal_digest=b"p",
-    validation_receipt_digest=b"v",
-    verdict=ApprovalVerdict.APPROVE,
-    decided_by=PrincipalRef("user", "alice"),
-    note="",
-    decide_time=NOW,
-    expire_time=Instant(NOW + DAY),
-)
-
-
-def test_an_approval_stands_until_it_expires() -> None:
-    assert standing_approval((APPROVAL,), b"v", NOW) is APPROVAL
-    assert standing_approval((APPROVAL,), b"v", Instant(NOW + DAY - 1)) is APPROVAL
-    assert standing_approval((APPROVAL,), b"v", Instant(NOW + DAY)) is None
-
-
-def test_an_approval_stands_on_the_validation_it_looked_at() -> None:
-    assert standing_approval((APPROVAL,), b"another", NOW) is None
-    assert standing_approval((), b"v", NOW) is None
-
-
-@pytest.mark.parametrize("verdict", [verdict for verdict in ApprovalVerdict if verdict is not ApprovalVerdict.APPROVE])
-def test_a_later_decision_against_takes_an_approval_back(verdict: ApprovalVerdict) -> None:
-    against = replace(APPROVAL, reference="a2", verdict=verdict)
-
-    assert standing_approval((APPROVAL, against), b"v", NOW) is None
-    assert standing_approval((against, APPROVAL), b"v", NOW) is APPROVAL
 
 
 def finding(outcome: ValidationOutcome) -> Finding:

@@ -29,6 +29,12 @@ def when(condition: str) -> str:
     return f'@id("it") forbid (principal, action, resource) when {{ {condition} }};'
 
 
+def asking(quorum: str | None = None) -> str:
+    """A forbid that an approval lifts, of so many persons."""
+    marks = '@outcome("require_approval")' + ("" if quorum is None else f' @quorum("{quorum}")')
+    return when("true").replace("forbid", f"{marks} forbid")[:-1] + " unless { context.approved };"
+
+
 @pytest.mark.parametrize(
     ("bundle", "problem"),
     [
@@ -49,6 +55,8 @@ def when(condition: str) -> str:
             when("true").replace("forbid", '@outcome("require_approval") forbid'),
             "an approval that would not satisfy it",
         ),
+        (GOOD.replace("@id", '@quorum("2") @id'), "line 1: this permit has a @quorum but asks for no approval"),
+        *((asking(it), "has a @quorum of another kind") for it in ("0", "10", "02", "-1", "two", "", "1.5", "²")),
         (GOOD.replace("principal,", "principal == ?principal,"), "line 1: this permit is a template"),
         (
             when('context.validation == Validation::"failed"'),
@@ -151,16 +159,13 @@ def test_the_default_bundle_is_formatted_so_that_its_policies_are_found_by_line(
     assert all(lines[text.line - 1].startswith("@id(") for text in policy_texts(default_bundle()))
 
 
-def test_policies_are_known_by_their_names() -> None:
-    asking = (
-        when("true").replace("forbid", '@outcome("require_approval") forbid')[:-1] + " unless { context.approved };"
-    )
+def test_policies_are_known_by_their_names_and_say_how_many_persons_must_approve() -> None:
+    for text, persons in ((asking(), 1), (asking("1"), 1), (asking("9"), 9)):
+        bundle = read_bundle(GOOD + text)
 
-    bundle = read_bundle(GOOD + asking)
-
-    assert isinstance(bundle, Bundle)
-    assert {bundle.ids[number] for number in bundle.asking} == {"it"}
-    assert sorted(bundle.ids.values()) == ["good", "it"]
+        assert isinstance(bundle, Bundle)
+        assert {bundle.ids[number]: wanted for number, wanted in bundle.asking.items()} == {"it": persons}
+        assert sorted(bundle.ids.values()) == ["good", "it"]
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,8 @@ def test_default_bundle_decides(case: str) -> None:
         ),
     )
 
-    assert answer == PolicyAnswer(DecisionOutcome(outcome), tuple(determining.split(",")))
+    persons = 1 if outcome == "require_approval" else 0
+    assert answer == PolicyAnswer(DecisionOutcome(outcome), tuple(determining.split(",")), persons)
 
 
 def test_default_bundle_can_be_loaded() -> None:

@@ -22,6 +22,7 @@ ALLOW = '@id("allow") permit (principal, action, resource);'
 DENY = '@id("deny") forbid (principal, action, resource);'
 ASK = '@id("ask") @outcome("require_approval") forbid (principal, action, resource) unless { context.approved };'
 ASK_TOO = ASK.replace('"ask"', '"also-ask"')
+ASK_THREE = ASK.replace('"ask")', '"three") @quorum("3")')
 # An approval does not satisfy this one: it looks at context.approved and wants the contrary.
 ASK_IN_VAIN = ASK.replace('"ask"', '"in-vain"').replace("unless { context", "when { context has approved || context")
 RECORD = "00000000-0000-4000-8000-000000000009"
@@ -35,7 +36,7 @@ def evaluate(bundle: str, asked: PolicyQuestion | None = None) -> PolicyAnswer:
 
 
 def answer(outcome: str, *determining: str) -> PolicyAnswer:
-    return PolicyAnswer(DecisionOutcome(outcome), determining)
+    return PolicyAnswer(DecisionOutcome(outcome), determining, 1 if outcome == "require_approval" else 0)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,8 @@ def answer(outcome: str, *determining: str) -> PolicyAnswer:
         (ALLOW + DENY, answer("deny", "deny")),
         (ALLOW + ASK, answer("require_approval", "ask")),
         (ALLOW + ASK + ASK_TOO, answer("require_approval", "also-ask", "ask")),
+        (ALLOW + ASK + ASK_THREE, replace(answer("require_approval", "ask", "three"), persons_needed=3)),
+        (ALLOW + ASK_THREE + DENY, answer("deny", "deny")),
         (ALLOW + ASK + DENY, answer("deny", "deny")),
         (ALLOW + ASK_IN_VAIN, answer("deny", "in-vain")),
         (ALLOW + ASK + ASK_IN_VAIN, answer("deny", "in-vain")),

@@ -14,6 +14,7 @@ from authority.rpc.convert import (
     audit,
     capabilities,
     citations,
+    decisions,
     exports,
     grants,
     memory,
@@ -338,7 +339,7 @@ RPCS: dict[str, Rpc] = {
             note="Looked at it.\nFine.",
             expire_time=Timestamp(seconds=4_000),
         ),
-        _with_caller(proposals.approval_request),
+        _with_caller(decisions.approval_request),
     ),
     "WithdrawProposal": Rpc(
         proposal_service_pb2.WithdrawProposalRequest(request_id="r1", proposal_id=UUID),

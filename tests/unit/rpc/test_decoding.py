@@ -10,7 +10,7 @@ from authority.domain.decision import ApprovalVerdict
 from authority.domain.proposal import Cost, MemoryType, Visibility
 from authority.domain.references import Instant, PrincipalRef
 from authority.domain.statement import Statement
-from authority.rpc.convert import capabilities, policies, proposals, receipts, values
+from authority.rpc.convert import capabilities, decisions, policies, proposals, receipts, values
 from authority.rpc.convert.times import timestamp_message
 from authority.usecases.paging import PageRequest
 from authority.usecases.read_receipts import ReceiptQuery
@@ -101,7 +101,7 @@ def test_a_decision_keeps_what_was_looked_at() -> None:
     request = RPCS["DecideProposal"].copy()
     assert isinstance(request, proposal_service_pb2.DecideProposalRequest)
 
-    asked = proposals.approval_request(CALLER, request)
+    asked = decisions.approval_request(CALLER, request)
 
     assert (asked.proposal_digest, asked.verdict) == (EVIDENCE[0], ApprovalVerdict.APPROVE)
     assert (asked.note, asked.expire_time) == ("Looked at it.\nFine.", 4_000_000)
@@ -137,5 +137,5 @@ def test_instants_round_trip(milliseconds: int) -> None:
     assert isinstance(request, proposal_service_pb2.DecideProposalRequest)
     request.expire_time.CopyFrom(timestamp_message(Instant(milliseconds)))
 
-    assert proposals.approval_request(CALLER, request).expire_time == milliseconds
+    assert decisions.approval_request(CALLER, request).expire_time == milliseconds
     assert Timestamp(seconds=milliseconds // 1_000, nanos=milliseconds % 1_000 * 1_000_000) == request.expire_time

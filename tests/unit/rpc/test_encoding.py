@@ -14,6 +14,7 @@ from authority.domain.decision import (
     COMMIT_ACTION,
     Approval,
     ApprovalVerdict,
+    DeciderKind,
     DecisionOutcome,
     DecisionReceipt,
     SignedDecision,
@@ -28,7 +29,18 @@ from authority.domain.refusal import Refusal
 from authority.domain.statement import IssuerKey, KeyPurpose, KeyState
 from authority.domain.validation import Finding, SignedValidation, ValidationOutcome, ValidationReceipt
 from authority.domain.verify import Here
-from authority.rpc.convert import capabilities, citations, exports, keys, memory, policies, proposals, recall, receipts
+from authority.rpc.convert import (
+    capabilities,
+    citations,
+    decisions,
+    exports,
+    keys,
+    memory,
+    policies,
+    proposals,
+    recall,
+    receipts,
+)
 from authority.usecases.commit import CommitAnswer
 from authority.usecases.export_record import ExportedRevision, ExportedTrail, RecordExport
 from authority.usecases.paging import Page
@@ -210,9 +222,14 @@ def test_an_export_says_all_that_is_known_of_a_record() -> None:
         validation_receipt_digest=b"\x08" * 32,
         verdict=ApprovalVerdict.APPROVE,
         decided_by=PROPOSER,
+        decided_by_kind=DeciderKind.ADMIN,
         note="Fine.",
         decide_time=Instant(6_005),
         expire_time=Instant(7_006),
+        holder=PROPOSER,
+        max_uses=3,
+        policy_version=b"\x09" * 32,
+        determining_policies=("it",),
     )
     trail = AuditTrail(
         capability=STATEMENT,
@@ -348,7 +365,7 @@ def test_a_validation_is_readable_without_opening_the_receipt() -> None:
 
 
 def test_an_approval_says_its_reference_and_what_it_left() -> None:
-    response = proposals.approval_response(RecordedApproval("a-1", ProposalState.APPROVED))
+    response = decisions.approval_response(RecordedApproval("a-1", ProposalState.APPROVED))
 
     assert MessageToDict(response) == {"approvalReference": "a-1", "state": "PROPOSAL_STATE_APPROVED"}
 

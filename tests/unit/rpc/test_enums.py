@@ -10,6 +10,7 @@ from capability_authority.v1 import errors_pb2, proposal_service_pb2, types_pb2
 
 PAIRS: dict[str, tuple[Vocabulary, EnumDescriptor]] = {  # type: ignore[type-arg] # of any enum
     "approval verdicts": (enums.APPROVAL_VERDICTS, proposal_service_pb2.DecideProposalRequest.Verdict.DESCRIPTOR),
+    "decider kinds": (enums.DECIDER_KINDS, proposal_service_pb2.DeciderKind.DESCRIPTOR),
     "decision outcomes": (enums.DECISION_OUTCOMES, types_pb2.DecisionOutcome.DESCRIPTOR),
     "error reasons": (enums.ERROR_REASONS, errors_pb2.ErrorReason.DESCRIPTOR),
     "key purposes": (enums.KEY_PURPOSES, types_pb2.KeyPurpose.DESCRIPTOR),

@@ -138,7 +138,7 @@ DecideProposal    | revision: 0                                     | MALFORMED 
 DecideProposal    | proposal_digest: ""                             | MALFORMED proposal_digest
 DecideProposal    | proposal_digest: "SHA256:%(64)"                 | MALFORMED proposal_digest
 DecideProposal    | verdict: VERDICT_UNSPECIFIED                    | MALFORMED verdict
-DecideProposal    | verdict: 5                                      | MALFORMED verdict
+DecideProposal    | verdict: 6                                      | MALFORMED verdict
 DecideProposal    | note: "a\0b"                                    | MALFORMED note
 DecideProposal    | note: "%(1025)"                                 | LIMIT_EXCEEDED note
 DecideProposal    | expire_time { nanos: 500 }                      | MALFORMED expire_time

@@ -33,7 +33,7 @@ ProposalState: TypeAlias = Literal[
     "withdrawn",
     "expired",
 ]
-ReviewVerdict: TypeAlias = Literal["approve", "reject", "request_changes", "revoke"]
+ReviewVerdict: TypeAlias = Literal["approve", "reject", "request_changes", "revoke", "adopt"]
 
 
 class _Enum(Protocol):

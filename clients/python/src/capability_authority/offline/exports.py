@@ -19,7 +19,7 @@ from capability_authority.offline.key_set import KeySet
 from capability_authority.offline.statements import digest_of, read_payload, statement_digest
 from capability_authority.offline.verification import verify_as, verify_receipt
 from capability_authority.v1.memory_service_pb2 import AuditTrail, MemoryRecord, RecordExport
-from capability_authority.v1.proposal_service_pb2 import DecideProposalRequest
+from capability_authority.v1.proposal_service_pb2 import DECIDER_KIND_SYSTEM_POLICY, DecideProposalRequest
 from capability_authority.v1.statements_pb2 import (
     CommitCapability,
     CommitReceipt,
@@ -178,11 +178,15 @@ class _Export:
             self._trail.decision_receipt.payload_type, self._trail.decision_receipt.payload, DecisionReceipt
         )
         given = {it.approval_reference: it for it in self._trail.approvals}
+        if len(set(decision.approval_references)) < decision.persons_needed:
+            raise _Broken(f"policy wanted {decision.persons_needed} persons to approve, and the decision names fewer")
         needed = {*decision.approval_references, *filter(None, [terms.approval_reference])}
         for reference in sorted(needed):
             if reference not in given:
                 raise _Broken(f"the decision rests on approval {reference}, which is not there")
             approval = given[reference]
+            if approval.decided_by_kind == DECIDER_KIND_SYSTEM_POLICY:
+                raise _Broken(f"the decision rests on approval {reference}, which no person gave")
             expected = (
                 DecideProposalRequest.VERDICT_APPROVE,
                 to_wire(terms.proposal_digest),
@@ -190,7 +194,7 @@ class _Export:
             )
             presented = (approval.verdict, approval.proposal_digest, approval.validation_receipt_digest)
             _agree([(f"approval {reference}", expected, presented)])
-        return "it is the one that the decision names" if needed else "none was required"
+        return "they are what the decision names" if needed else "none was required"
 
     def _proposal(self, terms: CommitCapability) -> str:
         committed = None

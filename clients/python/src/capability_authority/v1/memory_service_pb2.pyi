@@ -724,7 +724,9 @@ class AuditTrail(_message.Message):
 
     @_typing.final
     class Approval(_message.Message):
-        """What a person decided on the committed revision. The decision receipt names the reference of the one it rests on."""
+        """What a person decided on the committed revision, or that policy allowed it without one. The decision receipt names
+        the references of those it rests on.
+        """
 
         DESCRIPTOR: _descriptor.Descriptor
 
@@ -736,17 +738,36 @@ class AuditTrail(_message.Message):
         EXPIRE_TIME_FIELD_NUMBER: _builtins.int
         PROPOSAL_DIGEST_FIELD_NUMBER: _builtins.int
         VALIDATION_RECEIPT_DIGEST_FIELD_NUMBER: _builtins.int
+        DECIDED_BY_KIND_FIELD_NUMBER: _builtins.int
+        HOLDER_FIELD_NUMBER: _builtins.int
+        MAX_USES_FIELD_NUMBER: _builtins.int
+        POLICY_VERSION_FIELD_NUMBER: _builtins.int
+        DETERMINING_POLICIES_FIELD_NUMBER: _builtins.int
         approval_reference: _builtins.str
         verdict: _proposal_service_pb2.DecideProposalRequest.Verdict.ValueType
         note: _builtins.str
         proposal_digest: _builtins.str
         validation_receipt_digest: _builtins.str
+        decided_by_kind: _proposal_service_pb2.DeciderKind.ValueType
+        """SYSTEM_POLICY is `auto_approved_by_policy`: `decided_by` is absent, and the reference is the decision's id."""
+        max_uses: _builtins.int
+        """How many decisions may rest on it; 0 sets no number."""
+        policy_version: _builtins.str
+        """Of the bundle that allowed it, where policy did: "sha256:" and 64 lowercase hexadecimal digits."""
         @_builtins.property
         def decided_by(self) -> _types_pb2.PrincipalRef: ...
         @_builtins.property
         def decide_time(self) -> _timestamp_pb2.Timestamp: ...
         @_builtins.property
         def expire_time(self) -> _timestamp_pb2.Timestamp: ...
+        @_builtins.property
+        def holder(self) -> _types_pb2.PrincipalRef:
+            """The one who may commit under it; anyone when absent."""
+
+        @_builtins.property
+        def determining_policies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+            """The policies that allowed it, where policy did."""
+
         def __init__(
             self,
             *,
@@ -758,10 +779,15 @@ class AuditTrail(_message.Message):
             expire_time: _timestamp_pb2.Timestamp | None = ...,
             proposal_digest: _builtins.str = ...,
             validation_receipt_digest: _builtins.str = ...,
+            decided_by_kind: _proposal_service_pb2.DeciderKind.ValueType = ...,
+            holder: _types_pb2.PrincipalRef | None = ...,
+            max_uses: _builtins.int = ...,
+            policy_version: _builtins.str = ...,
+            determining_policies: _abc.Iterable[_builtins.str] | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _typing.Literal["decide_time", b"decide_time", "decided_by", b"decided_by", "expire_time", b"expire_time"]  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["decide_time", b"decide_time", "decided_by", b"decided_by", "expire_time", b"expire_time", "holder", b"holder"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_reference", b"approval_reference", "decide_time", b"decide_time", "decided_by", b"decided_by", "expire_time", b"expire_time", "note", b"note", "proposal_digest", b"proposal_digest", "validation_receipt_digest", b"validation_receipt_digest", "verdict", b"verdict"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_reference", b"approval_reference", "decide_time", b"decide_time", "decided_by", b"decided_by", "decided_by_kind", b"decided_by_kind", "determining_policies", b"determining_policies", "expire_time", b"expire_time", "holder", b"holder", "max_uses", b"max_uses", "note", b"note", "policy_version", b"policy_version", "proposal_digest", b"proposal_digest", "validation_receipt_digest", b"validation_receipt_digest", "verdict", b"verdict"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 

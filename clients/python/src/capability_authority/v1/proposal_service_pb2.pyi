@@ -11,6 +11,7 @@ from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.rpc import status_pb2 as _status_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -58,6 +59,28 @@ PROPOSAL_STATE_WITHDRAWN: ProposalState.ValueType  # 9
 PROPOSAL_STATE_EXPIRED: ProposalState.ValueType  # 10
 """Its lifetime is over, or what it says would be. A next revision has a lifetime of its own."""
 Global___ProposalState: _TypeAlias = ProposalState  # noqa: Y015
+
+class _DeciderKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _DeciderKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_DeciderKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    DECIDER_KIND_UNSPECIFIED: _DeciderKind.ValueType  # 0
+    DECIDER_KIND_USER: _DeciderKind.ValueType  # 1
+    DECIDER_KIND_ADMIN: _DeciderKind.ValueType  # 2
+    DECIDER_KIND_SYSTEM_POLICY: _DeciderKind.ValueType  # 3
+    """A rule of policy, without a person: `auto_approved_by_policy`."""
+
+class DeciderKind(_DeciderKind, metaclass=_DeciderKindEnumTypeWrapper):
+    """Who decided on a revision."""
+
+DECIDER_KIND_UNSPECIFIED: DeciderKind.ValueType  # 0
+DECIDER_KIND_USER: DeciderKind.ValueType  # 1
+DECIDER_KIND_ADMIN: DeciderKind.ValueType  # 2
+DECIDER_KIND_SYSTEM_POLICY: DeciderKind.ValueType  # 3
+"""A rule of policy, without a person: `auto_approved_by_policy`."""
+Global___DeciderKind: _TypeAlias = DeciderKind  # noqa: Y015
 
 @_typing.final
 class Proposal(_message.Message):
@@ -482,7 +505,11 @@ class DecideProposalRequest(_message.Message):
         VERDICT_REJECT: DecideProposalRequest._Verdict.ValueType  # 2
         VERDICT_REQUEST_CHANGES: DecideProposalRequest._Verdict.ValueType  # 3
         VERDICT_REVOKE: DecideProposalRequest._Verdict.ValueType  # 4
-        """Takes an earlier approval of the revision back. No commit that follows the answer uses it."""
+        """Takes an earlier approval of the revision back. No commit that follows the answer uses it.
+        Of a commit that policy allowed without a person, and that no person has adopted: its record is revoked.
+        """
+        VERDICT_ADOPT: DecideProposalRequest._Verdict.ValueType  # 5
+        """Makes final what policy allowed without a person. It is no approval, and counts towards no quorum."""
 
     class Verdict(_Verdict, metaclass=_VerdictEnumTypeWrapper): ...
     VERDICT_UNSPECIFIED: DecideProposalRequest.Verdict.ValueType  # 0
@@ -490,7 +517,11 @@ class DecideProposalRequest(_message.Message):
     VERDICT_REJECT: DecideProposalRequest.Verdict.ValueType  # 2
     VERDICT_REQUEST_CHANGES: DecideProposalRequest.Verdict.ValueType  # 3
     VERDICT_REVOKE: DecideProposalRequest.Verdict.ValueType  # 4
-    """Takes an earlier approval of the revision back. No commit that follows the answer uses it."""
+    """Takes an earlier approval of the revision back. No commit that follows the answer uses it.
+    Of a commit that policy allowed without a person, and that no person has adopted: its record is revoked.
+    """
+    VERDICT_ADOPT: DecideProposalRequest.Verdict.ValueType  # 5
+    """Makes final what policy allowed without a person. It is no approval, and counts towards no quorum."""
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     PROPOSAL_ID_FIELD_NUMBER: _builtins.int
@@ -499,6 +530,9 @@ class DecideProposalRequest(_message.Message):
     VERDICT_FIELD_NUMBER: _builtins.int
     NOTE_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    HOLDER_FIELD_NUMBER: _builtins.int
+    MAX_USES_FIELD_NUMBER: _builtins.int
+    DECISIONS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     proposal_id: _builtins.str
     revision: _builtins.int
@@ -507,9 +541,23 @@ class DecideProposalRequest(_message.Message):
     verdict: Global___DecideProposalRequest.Verdict.ValueType
     note: _builtins.str
     """At most 1,024 bytes."""
+    max_uses: _builtins.int
+    """How many decisions of policy that allow may rest on an approval, at most 1,000. 0 sets no number: however many there
+    are, the proposal commits once.
+    """
     @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp:
         """When an approval stops counting; 30 days when absent."""
+
+    @_builtins.property
+    def holder(self) -> _types_pb2.PrincipalRef:
+        """The one who may commit under an approval; anyone when absent."""
+
+    @_builtins.property
+    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___ProposalDecision]:
+        """Many decisions, in place of the one that the fields from 2 to 9 make: then these are empty. At most 512. Each is taken
+        as if it were asked for after the one before it, and refused alone. The request_id stands for all of them.
+        """
 
     def __init__(
         self,
@@ -521,14 +569,61 @@ class DecideProposalRequest(_message.Message):
         verdict: Global___DecideProposalRequest.Verdict.ValueType = ...,
         note: _builtins.str = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
+        holder: _types_pb2.PrincipalRef | None = ...,
+        max_uses: _builtins.int = ...,
+        decisions: _abc.Iterable[Global___ProposalDecision] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time", "holder", b"holder"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time", "note", b"note", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "request_id", b"request_id", "revision", b"revision", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions", "expire_time", b"expire_time", "holder", b"holder", "max_uses", b"max_uses", "note", b"note", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "request_id", b"request_id", "revision", b"revision", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DecideProposalRequest: _TypeAlias = DecideProposalRequest  # noqa: Y015
+
+@_typing.final
+class ProposalDecision(_message.Message):
+    """As the fields of DecideProposalRequest say."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PROPOSAL_ID_FIELD_NUMBER: _builtins.int
+    REVISION_FIELD_NUMBER: _builtins.int
+    PROPOSAL_DIGEST_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    HOLDER_FIELD_NUMBER: _builtins.int
+    MAX_USES_FIELD_NUMBER: _builtins.int
+    proposal_id: _builtins.str
+    revision: _builtins.int
+    proposal_digest: _builtins.str
+    verdict: Global___DecideProposalRequest.Verdict.ValueType
+    note: _builtins.str
+    max_uses: _builtins.int
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def holder(self) -> _types_pb2.PrincipalRef: ...
+    def __init__(
+        self,
+        *,
+        proposal_id: _builtins.str = ...,
+        revision: _builtins.int = ...,
+        proposal_digest: _builtins.str = ...,
+        verdict: Global___DecideProposalRequest.Verdict.ValueType = ...,
+        note: _builtins.str = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        holder: _types_pb2.PrincipalRef | None = ...,
+        max_uses: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time", "holder", b"holder"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expire_time", b"expire_time", "holder", b"holder", "max_uses", b"max_uses", "note", b"note", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "revision", b"revision", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProposalDecision: _TypeAlias = ProposalDecision  # noqa: Y015
 
 @_typing.final
 class DecideProposalResponse(_message.Message):
@@ -536,22 +631,56 @@ class DecideProposalResponse(_message.Message):
 
     APPROVAL_REFERENCE_FIELD_NUMBER: _builtins.int
     STATE_FIELD_NUMBER: _builtins.int
+    OUTCOMES_FIELD_NUMBER: _builtins.int
     approval_reference: _builtins.str
     """Named by decision receipts and capabilities that rest on this approval."""
     state: Global___ProposalState.ValueType
+    @_builtins.property
+    def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___DecisionOfMany]:
+        """One for each of `decisions`, in their order."""
+
     def __init__(
         self,
         *,
         approval_reference: _builtins.str = ...,
         state: Global___ProposalState.ValueType = ...,
+        outcomes: _abc.Iterable[Global___DecisionOfMany] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_reference", b"approval_reference", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_reference", b"approval_reference", "outcomes", b"outcomes", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DecideProposalResponse: _TypeAlias = DecideProposalResponse  # noqa: Y015
+
+@_typing.final
+class DecisionOfMany(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULT_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def result(self) -> Global___DecideProposalResponse: ...
+    @_builtins.property
+    def status(self) -> _status_pb2.Status:
+        """As DecideProposal would have answered it alone, with google.rpc.ErrorInfo."""
+
+    def __init__(
+        self,
+        *,
+        result: Global___DecideProposalResponse | None = ...,
+        status: _status_pb2.Status | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "result", b"result", "status", b"status"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["outcome", b"outcome", "result", b"result", "status", b"status"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["result", "status"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___DecisionOfMany: _TypeAlias = DecisionOfMany  # noqa: Y015
 
 @_typing.final
 class WithdrawProposalRequest(_message.Message):

@@ -100,7 +100,10 @@ class ProposalServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DecideProposal(self, request, context):
-        """Caller: a user or admin with the right `decide`, never the proposer.
+        """Keeps one decision of a person, or many. A decision names the exact revision that was looked at.
+
+        Caller: a user or admin with the right `decide`; never the proposer, an actor of the proposal, or whoever is one person
+        with any of them. No delegated authority decides.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -42,7 +42,11 @@ class ProposalServiceStub:
     ValidateProposal: _grpc.UnaryUnaryMultiCallable[_proposal_service_pb2.ValidateProposalRequest, _proposal_service_pb2.ValidateProposalResponse]
     """Caller: the proposer, or a principal with the right `issue`."""
     DecideProposal: _grpc.UnaryUnaryMultiCallable[_proposal_service_pb2.DecideProposalRequest, _proposal_service_pb2.DecideProposalResponse]
-    """Caller: a user or admin with the right `decide`, never the proposer."""
+    """Keeps one decision of a person, or many. A decision names the exact revision that was looked at.
+
+    Caller: a user or admin with the right `decide`; never the proposer, an actor of the proposal, or whoever is one person
+    with any of them. No delegated authority decides.
+    """
     WithdrawProposal: _grpc.UnaryUnaryMultiCallable[_proposal_service_pb2.WithdrawProposalRequest, _proposal_service_pb2.WithdrawProposalResponse]
     """Caller: the proposer, or an admin. For ever: no revision of it is committed, and none follows."""
 
@@ -60,7 +64,11 @@ class ProposalServiceAsyncStub(ProposalServiceStub):
     ValidateProposal: _aio.UnaryUnaryMultiCallable[_proposal_service_pb2.ValidateProposalRequest, _proposal_service_pb2.ValidateProposalResponse]  # type: ignore[assignment]
     """Caller: the proposer, or a principal with the right `issue`."""
     DecideProposal: _aio.UnaryUnaryMultiCallable[_proposal_service_pb2.DecideProposalRequest, _proposal_service_pb2.DecideProposalResponse]  # type: ignore[assignment]
-    """Caller: a user or admin with the right `decide`, never the proposer."""
+    """Keeps one decision of a person, or many. A decision names the exact revision that was looked at.
+
+    Caller: a user or admin with the right `decide`; never the proposer, an actor of the proposal, or whoever is one person
+    with any of them. No delegated authority decides.
+    """
     WithdrawProposal: _aio.UnaryUnaryMultiCallable[_proposal_service_pb2.WithdrawProposalRequest, _proposal_service_pb2.WithdrawProposalResponse]  # type: ignore[assignment]
     """Caller: the proposer, or an admin. For ever: no revision of it is committed, and none follows."""
 
@@ -105,7 +113,11 @@ class ProposalServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _proposal_service_pb2.DecideProposalRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_proposal_service_pb2.DecideProposalResponse, _abc.Awaitable[_proposal_service_pb2.DecideProposalResponse]]:
-        """Caller: a user or admin with the right `decide`, never the proposer."""
+        """Keeps one decision of a person, or many. A decision names the exact revision that was looked at.
+
+        Caller: a user or admin with the right `decide`; never the proposer, an actor of the proposal, or whoever is one person
+        with any of them. No delegated authority decides.
+        """
 
     @_abc_1.abstractmethod
     def WithdrawProposal(

@@ -360,6 +360,7 @@ class DecisionReceipt(_message.Message):
     DECIDE_TIME_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
+    PERSONS_NEEDED_FIELD_NUMBER: _builtins.int
     decision_id: _builtins.str
     issuer: _builtins.str
     memory_namespace: _builtins.str
@@ -373,6 +374,8 @@ class DecisionReceipt(_message.Message):
     sequence: _builtins.int
     """Drawn from the sequence that also orders revocations."""
     correlation_id: _builtins.str
+    persons_needed: _builtins.int
+    """How many persons policy wanted to approve; 0 where it wanted none."""
     @_builtins.property
     def tenant(self) -> _types_pb2.TenantRef: ...
     @_builtins.property
@@ -380,7 +383,9 @@ class DecisionReceipt(_message.Message):
         """Who may commit under this decision."""
 
     @_builtins.property
-    def approval_references(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def approval_references(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Every approval that it rests on, one of each person."""
+
     @_builtins.property
     def determining_policies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Ids of the policies that decided."""
@@ -410,10 +415,11 @@ class DecisionReceipt(_message.Message):
         decide_time: _timestamp_pb2.Timestamp | None = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         correlation_id: _builtins.str = ...,
+        persons_needed: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["decide_time", b"decide_time", "expire_time", b"expire_time", "holder", b"holder", "tenant", b"tenant"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "approval_references", b"approval_references", "correlation_id", b"correlation_id", "decide_time", b"decide_time", "decision_id", b"decision_id", "determining_policies", b"determining_policies", "expire_time", b"expire_time", "holder", b"holder", "issuer", b"issuer", "memory_namespace", b"memory_namespace", "outcome", b"outcome", "policy_version", b"policy_version", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "sequence", b"sequence", "tenant", b"tenant", "validation_receipt_digest", b"validation_receipt_digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "approval_references", b"approval_references", "correlation_id", b"correlation_id", "decide_time", b"decide_time", "decision_id", b"decision_id", "determining_policies", b"determining_policies", "expire_time", b"expire_time", "holder", b"holder", "issuer", b"issuer", "memory_namespace", b"memory_namespace", "outcome", b"outcome", "persons_needed", b"persons_needed", "policy_version", b"policy_version", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "sequence", b"sequence", "tenant", b"tenant", "validation_receipt_digest", b"validation_receipt_digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
