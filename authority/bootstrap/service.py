@@ -87,7 +87,9 @@ from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Clock, Identifiers
 from authority.usecases.presented_grants import PresentedGrants
+from authority.usecases.put_evidence import PutEvidence, unscreened
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
+from authority.usecases.read_evidence import ReadEvidence
 from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_policy import GetPolicyVersion
 from authority.usecases.read_proposals import GetProposal, ListProposals
@@ -344,6 +346,7 @@ def _use_cases(
     capabilities, judges = gatherers.capabilities, gatherers.judges
     record_revocations = PostgresRecordRevocations(databases.issue, settings.issuer, gatherers.relay)
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
+    evidence = PostgresEvidence(databases.propose, databases.read)
     memberships = PostgresMemberships(databases.read)
     create = CreateProposal(admit, reader, proposing, memberships, judges.validators, clock, identifiers)
     grants = PostgresGrants(databases.issue, reader)
@@ -408,6 +411,8 @@ def _use_cases(
         list_citations=ListCitations(admit, citations, pages),
         recall=RecallRecords(admit, PostgresRecall(databases.read), known, revisions, pages, clock),
         correct_record=CorrectRecord(create, proposing, records, clock),
+        put_evidence=PutEvidence(admit, reader, registry, memberships, unscreened, evidence, clock),
+        read_evidence=ReadEvidence(admit, evidence),
         list_audit_events=ListAuditEvents(admit, audit_log, pages),
         open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, notices, clock),
     )

@@ -77,21 +77,14 @@ class ResolvedEvidence:
     signed_by: PrincipalRef | None
 
 
-def evidence_is_visible(evidence: Evidence, reader: PrincipalRef) -> bool:
-    """Whether the reader may know of it: the whole workspace may, or it is the reader's own.
-
-    Until membership of teams and channels is known, narrower evidence is its putter's alone: unknown shows nothing.
-    """
-    return evidence.visibility is Visibility.WORKSPACE or evidence.put_by == reader
-
-
 def may_read_evidence(reader: Principal, evidence: Evidence) -> bool:
-    """Whether the reader may read visible evidence: its own, what was approved, and to judge it whoever may decide.
+    """Whether the reader may read visible evidence: its own; whoever may decide all of it; readers what was approved.
 
     "Resolving approved evidence" is all that reading evidence means (ADR-328, closed vocabulary).
     """
-    is_judge = reader.kind is PrincipalKind.ADMIN or reader.may(Right.DECIDE)
-    return evidence.put_by == reader.ref or evidence.state is EvidenceState.APPROVED or is_judge
+    if evidence.put_by == reader.ref or reader.kind is PrincipalKind.ADMIN or reader.may(Right.DECIDE):
+        return True
+    return evidence.state is EvidenceState.APPROVED and reader.may(Right.READ)
 
 
 def vouches_for(tool: PrincipalRef, wanted: Collection[bytes], resolved: Iterable[ResolvedEvidence]) -> bool:

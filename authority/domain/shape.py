@@ -7,6 +7,9 @@ from authority.domain.references import Instant
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+/-]*")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_ANY_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]*/[a-z0-9][a-z0-9!#$&^_.+-]*")
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+_URI_PASSWORD = re.compile(r"[^:]+://[^/?#]*:[^/?#]*@")
 _NO_SEGMENTS = frozenset({"", ".", ".."})
 _MEDIA_TYPES = frozenset({"application/json", "text/plain"})
 
@@ -35,6 +38,21 @@ def is_uuid(text: str) -> bool:
 def is_media_type(text: str) -> bool:
     """Whether content of this media type can be proposed."""
     return text in _MEDIA_TYPES
+
+
+def is_any_media_type(text: str) -> bool:
+    """Whether evidence can be of this media type: `type/subtype` in lower case, without parameters (RFC 6838)."""
+    return len(text) <= limits.ID_BYTES and _ANY_MEDIA_TYPE.fullmatch(text) is not None
+
+
+def is_uri(text: str) -> bool:
+    """Whether evidence can be referred to by it: an absolute URI (RFC 3986) in printable ASCII."""
+    return len(text) <= limits.URI_BYTES and _URI.fullmatch(text) is not None
+
+
+def holds_password(uri: str) -> bool:
+    """Whether a URI's authority part names a user and a password, which no evidence may hold."""
+    return _URI_PASSWORD.match(uri) is not None
 
 
 def is_instant(milliseconds: int) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from authority.domain.evidence import Evidence, EvidenceState, ResolvedEvidence, evidence_event, evidence_is_visible
+from authority.domain.evidence import Evidence, EvidenceState, ResolvedEvidence, evidence_event
 from authority.domain.identity import Right
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
@@ -49,7 +49,9 @@ class InProcessEvidence:
     async def get(self, tenant: TenantRef, digest: bytes, reader: PrincipalRef) -> Evidence | None:
         """The evidence, when the reader may know of it."""
         kept = self.tables.evidence.get((tenant, digest))
-        return kept if kept and evidence_is_visible(kept, reader) else None
+        known = self.tables.reader(tenant, reader)
+        shown = kept and known and known.is_shown(kept.visibility, kept.visibility_scope, kept.put_by)
+        return kept if shown else None
 
     async def page(
         self, tenant: TenantRef, *, state: EvidenceState | None, after: bytes, size: int

@@ -13,6 +13,7 @@ _GRANTS = "/capability_authority.v1.GrantService/"
 _PROPOSALS = "/capability_authority.v1.ProposalService/"
 _POLICIES = "/capability_authority.v1.PolicyService/"
 _MEMORY = "/capability_authority.v1.MemoryService/"
+_EVIDENCE = "/capability_authority.v1.EvidenceService/"
 _AUDIT = "/capability_authority.v1.AuditService/"
 
 
@@ -63,6 +64,8 @@ METHODS: dict[str, MethodKind] = {
     _MEMORY + "RegisterCitation": MethodKind.MUTATION,
     _MEMORY + "ListCitations": MethodKind.READ,
     _MEMORY + "CorrectRecord": MethodKind.MUTATION,
+    _EVIDENCE + "PutEvidence": MethodKind.MUTATION,
+    _EVIDENCE + "ReadEvidence": MethodKind.READ,
     _AUDIT + "ListAuditEvents": MethodKind.READ,
     _AUDIT + "WatchAuditEvents": MethodKind.WATCH,
 }

@@ -14,6 +14,7 @@ from authority.rpc.audit import AuditServicer
 from authority.rpc.bounds import Bounds
 from authority.rpc.capabilities import CapabilityServicer
 from authority.rpc.commit_streams import CommitStreams
+from authority.rpc.evidence import EvidenceServicer
 from authority.rpc.grants import GrantServicer
 from authority.rpc.health import Health
 from authority.rpc.incidents import Incidents
@@ -30,6 +31,7 @@ from authority.rpc.use_cases import UseCases
 from capability_authority.v1 import (
     audit_service_pb2,
     capability_service_pb2,
+    evidence_service_pb2,
     grant_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
@@ -37,6 +39,7 @@ from capability_authority.v1 import (
 )
 from capability_authority.v1.audit_service_pb2_grpc import add_AuditServiceServicer_to_server
 from capability_authority.v1.capability_service_pb2_grpc import add_CapabilityServiceServicer_to_server
+from capability_authority.v1.evidence_service_pb2_grpc import add_EvidenceServiceServicer_to_server
 from capability_authority.v1.grant_service_pb2_grpc import add_GrantServiceServicer_to_server
 from capability_authority.v1.memory_service_pb2_grpc import add_MemoryServiceServicer_to_server
 from capability_authority.v1.policy_service_pb2_grpc import add_PolicyServiceServicer_to_server
@@ -50,6 +53,7 @@ SERVICES: tuple[str, ...] = tuple(
         proposal_service_pb2,
         policy_service_pb2,
         memory_service_pb2,
+        evidence_service_pb2,
         audit_service_pb2,
     )
     for service in file.DESCRIPTOR.services_by_name.values()
@@ -173,6 +177,7 @@ class RpcServer:
         add_ProposalServiceServicer_to_server(ProposalServicer(use_cases), self._server)
         add_PolicyServiceServicer_to_server(PolicyServicer(use_cases), self._server)
         add_MemoryServiceServicer_to_server(MemoryServicer(use_cases), self._server)
+        add_EvidenceServiceServicer_to_server(EvidenceServicer(use_cases), self._server)
         add_AuditServiceServicer_to_server(AuditServicer(use_cases), self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
 

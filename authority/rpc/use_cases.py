@@ -8,6 +8,7 @@ from authority.domain.audit import AuditFilter, ToldEvent
 from authority.domain.capability import Presentation
 from authority.domain.citation import Citation, Cited
 from authority.domain.decision import SignedDecision
+from authority.domain.evidence import Evidence
 from authority.domain.identity import Caller
 from authority.domain.invocation import Call
 from authority.domain.plan import StoredReceipt
@@ -40,6 +41,7 @@ from authority.usecases.ports import (
     RevokedGrant,
     WithdrawnProposal,
 )
+from authority.usecases.put_evidence import EvidenceRequest
 from authority.usecases.read_audit import AuditWatch
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
@@ -104,6 +106,9 @@ class UseCases:
     export_record: Callable[[Caller, str, ExportForm], Awaitable[RecordExport | Refusal]]
     list_citations: Callable[[Caller, Cited, PageRequest], Awaitable[Page[Citation] | Refusal]]
     correct_record: Callable[[Caller, Correction], Awaitable[StoredProposal | Refusal]]
+
+    put_evidence: Callable[[Caller, EvidenceRequest], Awaitable[Evidence | Refusal]]
+    read_evidence: Callable[[Caller, bytes], Awaitable[Evidence | Refusal]]
 
     list_audit_events: "ListEvents"
     open_audit_watch: "OpenWatch"

@@ -12,6 +12,7 @@ from authority.domain.statement import Statement
 from authority.signing.codec import fields
 from authority.signing.codec.capability import decode_capability
 from authority.signing.codec.decision import decode_decision
+from authority.signing.codec.evidence import decode_evidence_claim
 from authority.signing.codec.grant import decode_grant
 from authority.signing.codec.invocation import decode_invocation
 from authority.signing.codec.receipt import decode_receipt
@@ -56,6 +57,7 @@ CAPABILITY: Final = StatementKind("capability", statements_pb2.CommitCapability,
 VALIDATION: Final = StatementKind("validation_receipt", statements_pb2.ValidationReceipt, decode_validation)
 DECISION: Final = StatementKind("decision_receipt", statements_pb2.DecisionReceipt, decode_decision)
 RECEIPT: Final = StatementKind("receipt", statements_pb2.CommitReceipt, decode_receipt)
+EVIDENCE: Final = StatementKind("claim", statements_pb2.EvidenceClaim, decode_evidence_claim)
 GRANT: Final = StatementKind("grant", statements_pb2.Grant, decode_grant)
 INVOCATION: Final = StatementKind("proof", statements_pb2.Invocation, decode_invocation)
 
@@ -64,7 +66,7 @@ ACCEPTED_PAYLOAD_TYPES: Final = tuple(
     sorted(
         payload_type_of(message)
         for message in (
-            *(kind.message for kind in (CAPABILITY, VALIDATION, DECISION, RECEIPT, GRANT, INVOCATION)),
+            *(kind.message for kind in (CAPABILITY, VALIDATION, DECISION, RECEIPT, EVIDENCE, GRANT, INVOCATION)),
             *_TOLD,
         )
     )

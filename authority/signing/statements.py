@@ -7,6 +7,7 @@ from typing import Final
 
 from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
 from authority.domain.decision import SignedDecision
+from authority.domain.evidence import EvidenceClaim
 from authority.domain.grant import OpenedGrant
 from authority.domain.plan import CommitReceipt
 from authority.domain.proposal import ProposalRevision
@@ -19,7 +20,7 @@ from authority.signing.codec.proposal import encode_proposal
 from authority.signing.codec.words import KEY_PURPOSES
 from authority.signing.key_ring import KeyRing
 from authority.signing.recent import Recent, RecentValues
-from authority.signing.statement_kinds import CAPABILITY, DECISION, GRANT, INVOCATION, RECEIPT, VALIDATION
+from authority.signing.statement_kinds import CAPABILITY, DECISION, EVIDENCE, GRANT, INVOCATION, RECEIPT, VALIDATION
 from authority.signing.verified import VerifiedSignatures
 from authority.usecases.ports import OpenedInvocation
 from capability_authority.offline import (
@@ -77,6 +78,10 @@ class StatementReader:
     def open_receipt(self, statement: Statement) -> CommitReceipt | Refusal:
         """The commit receipt, or MALFORMED `receipt.…`."""
         return RECEIPT.read(statement)
+
+    def open_evidence_claim(self, statement: Statement) -> EvidenceClaim | Refusal:
+        """What is vouched for, or MALFORMED `claim.…`; who signed it is not judged."""
+        return EVIDENCE.read(statement)
 
     def open_grant(self, statement: Statement) -> OpenedGrant | Refusal:
         """The grant's terms, or MALFORMED `grant.…`.

@@ -68,16 +68,18 @@ async def test_g02_what_is_private_or_of_another_tenant_is_not_there(world: Worl
         await kept(world, visibility.value.encode(), visibility=visibility)
     digests = [digest_of(visibility.value.encode()) for visibility in Visibility]
 
-    # then the putter finds all of it, others in the tenant what is the workspace's, and the neighbour nothing
-    assert set(await store.resolve(world.tenant, digests, world.agent.ref)) == set(digests)
+    # then the putter, who is no member anywhere, finds its own and the workspace's, others in the tenant what is the
+    # workspace's, and the neighbour nothing
+    own = {digest_of(b"private"), digest_of(b"workspace")}
+    assert set(await store.resolve(world.tenant, digests, world.agent.ref)) == own
     assert set(await store.resolve(world.tenant, digests, world.user.ref)) == {digest_of(b"workspace")}
     assert await store.resolve(neighbour.tenant, digests, neighbour.agent.ref) == {}
     assert [await store.get(neighbour.tenant, digest, neighbour.agent.ref) for digest in digests] == [None] * 4
     assert await store.get(world.tenant, digest_of(b"private"), world.user.ref) is None
 
     # and under the same digest the neighbour keeps its own
-    own = await kept(neighbour, b"private", visibility=Visibility.PRIVATE)
-    assert await store.get(neighbour.tenant, own.digest, neighbour.agent.ref) == own
+    theirs = await kept(neighbour, b"private", visibility=Visibility.PRIVATE)
+    assert await store.get(neighbour.tenant, theirs.digest, neighbour.agent.ref) == theirs
 
 
 async def test_the_same_put_again_is_answered_with_the_first(world: World) -> None:

@@ -43,7 +43,9 @@ from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces, Validators
 from authority.usecases.presented_grants import PresentedGrants
+from authority.usecases.put_evidence import PutEvidence, unscreened
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
+from authority.usecases.read_evidence import ReadEvidence
 from authority.usecases.read_key_set import GetKeySet
 from authority.usecases.read_policy import GetPolicyVersion
 from authority.usecases.read_proposals import GetProposal, ListProposals
@@ -108,6 +110,8 @@ class UseCases:
     export_record: ExportRecord
     correct_record: CorrectRecord
     list_audit_events: ListAuditEvents
+    put_evidence: PutEvidence
+    read_evidence: ReadEvidence
     open_audit_watch: OpenAuditWatch
     open_revocation_watch: OpenRevocationWatch
 
@@ -204,6 +208,10 @@ class Authority:
             list_citations=ListCitations(admit, store.citations, pages),
             recall=RecallRecords(admit, store.recall, known, revisions, pages, clock),
             correct_record=CorrectRecord(create, store.proposals, store.records, clock),
+            put_evidence=PutEvidence(
+                admit, reader, store.registry, store.memberships, unscreened, store.evidence, clock
+            ),
+            read_evidence=ReadEvidence(admit, store.evidence),
             list_audit_events=ListAuditEvents(admit, store.audit_log, pages),
             open_audit_watch=OpenAuditWatch(
                 store.registry,

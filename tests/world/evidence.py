@@ -3,11 +3,14 @@
 import hashlib
 from typing import TypedDict, Unpack
 
-from authority.domain.evidence import Evidence, EvidenceState
+from authority.domain.evidence import Evidence, EvidenceClaim, EvidenceState
 from authority.domain.proposal import Visibility
-from authority.domain.references import PrincipalRef
+from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
+from authority.signing.codec.evidence import encode_evidence_claim
+from authority.usecases.put_evidence import EvidenceRequest
+from capability_authority.offline import sign
 from tests.world.world import Person, World, must
 
 
@@ -19,6 +22,7 @@ class Put(TypedDict, total=False):
     media_type: str
     reference: str
     visibility: Visibility
+    visibility_scope: str
     signed_by: PrincipalRef
     statement: Statement
 
@@ -39,7 +43,7 @@ async def keep(world: World, content: bytes, **said: Unpack[Put]) -> Evidence | 
         reference=reference,
         put_by=by.ref,
         visibility=said.get("visibility", Visibility.WORKSPACE),
-        visibility_scope="",
+        visibility_scope=said.get("visibility_scope", ""),
         signed_by=said.get("signed_by"),
         statement=said.get("statement"),
         put_time=world.now(),
@@ -73,3 +77,34 @@ async def approved(world: World, content: bytes, **said: Unpack[Put]) -> Evidenc
     evidence = await kept(world, content, **said)
     await decide(world, evidence)
     return evidence
+
+
+def claimed(
+    world: World, content: bytes, by: Person, *, media_type: str = "text/plain", tenant: TenantRef | None = None
+) -> Statement:
+    """The person's claim, signed with its key, that it made these bytes."""
+    claim = EvidenceClaim(tenant or world.tenant, by.ref, digest_of(content), media_type, world.now())
+    signed = sign(encode_evidence_claim(claim), by.key)
+    return Statement(signed.payload_type, signed.payload, signed.signature.key_id, signed.signature.signature)
+
+
+async def put(world: World, content: bytes, **said: Unpack[Put]) -> Evidence | Refusal:
+    """PutEvidence, by the agent, visible to the workspace unless told otherwise."""
+    by, reference = said.get("by", world.agent), said.get("reference")
+    meaning = sorted((name, value) for name, value in said.items() if name not in {"by", "request_id"})
+    request = EvidenceRequest(
+        mark=world.mark(by, said.get("request_id"), "put evidence", content, meaning),
+        content=None if reference else content,
+        reference=reference,
+        digest=digest_of(content),
+        media_type=said.get("media_type", "text/plain"),
+        visibility=said.get("visibility", Visibility.WORKSPACE),
+        visibility_scope=said.get("visibility_scope", ""),
+        claim=said.get("statement"),
+    )
+    return await world.authority.do.put_evidence(by.calls(), request)
+
+
+async def read(world: World, digest: bytes, by: Person) -> Evidence | Refusal:
+    """ReadEvidence."""
+    return await world.authority.do.read_evidence(by.calls(), digest)

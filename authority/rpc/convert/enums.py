@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 from authority.domain import limits
 from authority.domain.decision import ApprovalVerdict, DeciderKind, DecisionOutcome
+from authority.domain.evidence import EvidenceState
 from authority.domain.history import RecordState
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import MemoryType, ProposalState, Provenance, Visibility
@@ -15,7 +16,13 @@ from authority.domain.statement import KeyPurpose, KeyState
 from authority.domain.validation import ValidationOutcome
 from authority.rpc.refused import Refused
 from authority.usecases.export_record import ExportForm
-from capability_authority.v1 import errors_pb2, memory_service_pb2, proposal_service_pb2, types_pb2
+from capability_authority.v1 import (
+    errors_pb2,
+    evidence_service_pb2,
+    memory_service_pb2,
+    proposal_service_pb2,
+    types_pb2,
+)
 
 Member = TypeVar("Member", bound=Enum)
 Number = TypeVar("Number", bound=int)
@@ -52,6 +59,7 @@ class Vocabulary(Generic[Member, Number]):
 APPROVAL_VERDICTS = Vocabulary(ApprovalVerdict, proposal_service_pb2.DecideProposalRequest.Verdict.Value, "VERDICT_")
 DECIDER_KINDS = Vocabulary(DeciderKind, proposal_service_pb2.DeciderKind.Value, "DECIDER_KIND_")
 DECISION_OUTCOMES = Vocabulary(DecisionOutcome, types_pb2.DecisionOutcome.Value, "DECISION_OUTCOME_")
+EVIDENCE_STATES = Vocabulary(EvidenceState, evidence_service_pb2.EvidenceState.Value, "EVIDENCE_STATE_")
 ERROR_REASONS = Vocabulary(Reason, errors_pb2.ErrorReason.Value, "ERROR_REASON_")
 EXPORT_FORMS = Vocabulary(ExportForm, memory_service_pb2.ExportRecordRequest.Form.Value, "FORM_")
 KEY_PURPOSES = Vocabulary(KeyPurpose, types_pb2.KeyPurpose.Value, "KEY_PURPOSE_")

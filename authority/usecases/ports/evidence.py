@@ -35,6 +35,14 @@ class EvidenceStore(EvidenceIndex, Protocol):
         ...
 
 
+class EvidenceScreen(Protocol):
+    """Looks for what evidence may never hold: secrets (semantics §6, evidence.read)."""
+
+    async def __call__(self, content: bytes, media_type: str) -> str:
+        """What the content holds, as a machine word that quotes nothing of it; empty for nothing."""
+        ...
+
+
 class EvidenceReviews(Protocol):
     """What persons decide, entered by the operator on the server's database: no RPC does (api.md)."""
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
 from authority.domain.decision import DecisionReceipt, SignedDecision
+from authority.domain.evidence import EvidenceClaim
 from authority.domain.grant import Grant, OpenedGrant
 from authority.domain.invocation import Invocation
 from authority.domain.plan import CommitReceipt
@@ -45,6 +46,10 @@ class Statements(Protocol):
 
     def open_receipt(self, statement: Statement) -> CommitReceipt | Refusal:
         """The commit receipt, or MALFORMED."""
+        ...
+
+    def open_evidence_claim(self, statement: Statement) -> EvidenceClaim | Refusal:
+        """What is vouched for, or MALFORMED; who signed it is not judged."""
         ...
 
     def open_grant(self, statement: Statement) -> OpenedGrant | Refusal:

@@ -19,6 +19,7 @@ from capability_authority.offline import (
     Check,
     CheckVerdict,
     check_export,
+    open_statement,
     parse_statement,
     to_wire,
     verify_receipt,
@@ -33,6 +34,7 @@ from capability_authority.v1.memory_service_pb2 import (
 )
 from capability_authority.v1.policy_service_pb2 import EvaluatePolicyRequest
 from capability_authority.v1.proposal_service_pb2 import CreateProposalRequest, DecideProposalRequest
+from capability_authority.v1.statements_pb2 import EvidenceClaim
 from capability_authority.v1.types_pb2 import (
     DECISION_OUTCOME_REQUIRE_APPROVAL,
     MEMORY_TYPE_CRITIQUE,
@@ -402,3 +404,31 @@ async def test_credentials_are_found_by_the_environment(
     invocation = small_authority.attempts("CreateProposal")[0].invocation
     assert invocation is not None
     assert (invocation.principal.namespace, invocation.principal.id) == credentials.principal
+
+
+async def test_evidence_is_put_and_read_by_its_digest(client: CapabilityAuthority) -> None:
+    # given a claim of one's own, when evidence is put with it, then it comes back with its content and its voucher
+    claim = client.vouch_for("three tests failed")
+    put = await client.put_evidence("three tests failed", visibility="workspace", claim=claim)
+    assert (put.state, put.visibility, put.content, put.signed_by) == ("pending", "workspace", None, put.put_by)
+    found = await client.read_evidence(put.digest)
+    assert (found.content, found.reference, found.media_type) == (b"three tests failed", None, "text/plain")
+    assert found.claim == claim
+    assert repr(found) == f"<Evidence {put.digest}, pending>"
+    vouched = open_statement(claim, expected=EvidenceClaim, keys=lambda _: client.credentials.signing_key.public_key)
+    assert to_wire(vouched.content_digest) == put.digest
+
+    # and what is only referred to has no content
+    elsewhere = to_wire(bytes(32))
+    await client.put_evidence(reference="s3://logs/7", digest=elsewhere, media_type="application/gzip")
+    found = await client.read_evidence(elsewhere)
+    assert (found.content, found.reference, found.claim, found.signed_by) == (None, "s3://logs/7", None, None)
+    assert found.put_time == datetime.fromtimestamp(NOW_MS / 1000, UTC)
+    with pytest.raises(NotFound):
+        await client.read_evidence(to_wire(b"\x01" * 32))
+
+
+@pytest.mark.parametrize("both", [True, False])
+async def test_evidence_is_either_content_or_a_reference(client: CapabilityAuthority, *, both: bool) -> None:
+    with pytest.raises(ValueError, match="either"):
+        await (client.put_evidence("a log", reference="s3://logs/7") if both else client.put_evidence())

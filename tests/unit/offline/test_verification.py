@@ -35,6 +35,7 @@ from capability_authority.v1.statements_pb2 import (
     CommitCapability,
     CommitReceipt,
     DecisionReceipt,
+    EvidenceClaim,
     Invocation,
     KeyAttestation,
     ProposalRevision,
@@ -160,7 +161,7 @@ def test_a_signature_of_another_key_is_invalid() -> None:
         verify_receipt(statement, key_set())
 
 
-@pytest.mark.parametrize("message_class", [each for each in SIGNED_CLASSES if each is not Invocation])
+@pytest.mark.parametrize("message_class", [each for each in SIGNED_CLASSES if each not in {EvidenceClaim, Invocation}])
 def test_a_statement_of_another_issuer_is_refused(message_class: type[Message]) -> None:
     message = filled(message_class)
     message.issuer = "other.example"  # type: ignore[attr-defined]

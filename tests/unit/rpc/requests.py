@@ -15,6 +15,7 @@ from authority.rpc.convert import (
     capabilities,
     citations,
     decisions,
+    evidence,
     exports,
     grants,
     memory,
@@ -30,6 +31,7 @@ from authority.rpc.refused import Refused
 from capability_authority.v1 import (
     audit_service_pb2,
     capability_service_pb2,
+    evidence_service_pb2,
     grant_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
@@ -410,6 +412,18 @@ RPCS: dict[str, Rpc] = {
         ),
         _with_caller(memory.correction),
     ),
+    "PutEvidence": Rpc(
+        evidence_service_pb2.PutEvidenceRequest(
+            request_id="r1",
+            reference=evidence_service_pb2.PutEvidenceRequest.Reference(uri="s3://logs/7", digest=DIGEST),
+            media_type="application/sarif+json",
+            visibility=types_pb2.VISIBILITY_TEAM,
+            visibility_scope="crew",
+            claim=_statement("evidence-claim"),
+        ),
+        _with_caller(evidence.evidence_request),
+    ),
+    "ReadEvidence": Rpc(evidence_service_pb2.ReadEvidenceRequest(digest=DIGEST), _alone(evidence.wanted_digest)),
     "GetMemoryRecord": Rpc(memory_service_pb2.GetMemoryRecordRequest(record_id=UUID), _decode_get_record),
     "ListMemoryRecords": Rpc(
         memory_service_pb2.ListMemoryRecordsRequest(memory_namespace="notes", page_size=10, page_token="token"),

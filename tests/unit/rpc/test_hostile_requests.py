@@ -104,6 +104,7 @@ MAY_BE_ABSENT = {
     ("IssueGrant", "correlation_id"),
     ("IssueGrant", "policy_version"),
     ("ExchangeGrant", "correlation_id"),
+    ("PutEvidence", "visibility_scope"),
     ("ListAuditEvents", "filter.correlation_id"),
     ("ListAuditEvents", "filter.kind"),
     ("WatchAuditEvents", "filter.correlation_id"),

@@ -10,6 +10,7 @@ from authority.domain.statement import KeyPurpose, Statement
 from authority.signing.codec.attestation import decode_attestation, encode_attestation
 from authority.signing.codec.capability import decode_capability, encode_capability
 from authority.signing.codec.decision import decode_decision, encode_decision
+from authority.signing.codec.evidence import decode_evidence_claim, encode_evidence_claim
 from authority.signing.codec.grant import decode_grant, encode_grant
 from authority.signing.codec.invocation import decode_invocation, encode_invocation
 from authority.signing.codec.receipt import decode_receipt, encode_receipt
@@ -71,11 +72,14 @@ DECISION = Kind(
 RECEIPT = Kind(
     "receipt", samples.RECEIPT, encode_receipt, decode_receipt, KeyPurpose.RECEIPT, StatementReader.open_receipt
 )
+EVIDENCE = Kind(
+    "claim", samples.CLAIM, encode_evidence_claim, decode_evidence_claim, None, StatementReader.open_evidence_claim
+)
 GRANT = Kind("grant", samples.GRANT, encode_grant, decode_grant, KeyPurpose.GRANT, StatementReader.open_grant)
 INVOCATION = Kind("invocation", samples.INVOCATION, encode_invocation, decode_invocation, None, None)
 ATTESTATION = Kind("attestation", samples.ATTESTATION, encode_attestation, decode_attestation, KeyPurpose.RECEIPT, None)
 
-ALL = (CAPABILITY, VALIDATION, DECISION, RECEIPT, GRANT, INVOCATION, ATTESTATION)
+ALL = (CAPABILITY, VALIDATION, DECISION, RECEIPT, EVIDENCE, GRANT, INVOCATION, ATTESTATION)
 READ = (CAPABILITY, VALIDATION, DECISION, RECEIPT, GRANT)
 """What callers present or the store gives back."""
 

@@ -5,6 +5,7 @@ import uuid
 
 from authority.domain.capability import CommitCapability
 from authority.domain.decision import COMMIT_ACTION, DecisionOutcome, DecisionReceipt
+from authority.domain.evidence import EvidenceClaim
 from authority.domain.grant import Grant
 from authority.domain.identity import PrincipalKind
 from authority.domain.invocation import Invocation
@@ -109,6 +110,14 @@ RECEIPT = CommitReceipt(
     capability_digest=digest(10),
     request_fingerprint=digest(11),
     commit_time=after(NOW, 1_000),
+)
+
+CLAIM = EvidenceClaim(
+    tenant=TENANT,
+    signer=PrincipalRef("tools", "linter"),
+    content_digest=digest(12),
+    media_type="application/sarif+json",
+    create_time=NOW,
 )
 
 HOLDER_PUBLIC_KEY = digest(16)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from authority.domain import limits, shape
 from authority.domain.capability import CommitCapability
 from authority.domain.decision import DecisionOutcome, DecisionReceipt
+from authority.domain.evidence import EvidenceClaim
 from authority.domain.grant import ACTIONS, Grant
 from authority.domain.invocation import Invocation
 from authority.domain.plan import CommitReceipt
@@ -127,6 +128,14 @@ INVOCATIONS = st.builds(
     request_digest=DIGESTS,
     nonce=st.binary(min_size=16, max_size=32),
     issue_time=INSTANTS,
+)
+CLAIMS = st.builds(
+    EvidenceClaim,
+    tenant=TENANTS,
+    signer=PRINCIPALS,
+    content_digest=DIGESTS,
+    media_type=st.sampled_from(["text/plain", "application/sarif+json", "image/png"]),
+    create_time=INSTANTS,
 )
 _SELECTORS = IDS.filter(shape.is_selector) | IDS.map(lambda text: f"{text}/*").filter(shape.is_selector)
 _AMOUNTS = st.none() | st.integers(0, limits.INT64_MAX)

@@ -15,6 +15,7 @@ VALUES: tuple[tuple[Kind, st.SearchStrategy[Any]], ...] = (
     (kinds.VALIDATION, strategies.VALIDATIONS),
     (kinds.DECISION, strategies.DECISIONS),
     (kinds.RECEIPT, strategies.RECEIPTS),
+    (kinds.EVIDENCE, strategies.CLAIMS),
     (kinds.GRANT, strategies.GRANTS),
     (kinds.INVOCATION, strategies.INVOCATIONS),
     (kinds.ATTESTATION, strategies.ATTESTATIONS),

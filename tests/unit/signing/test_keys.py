@@ -122,7 +122,7 @@ def test_the_ring_publishes_every_key_and_what_it_reads(room: Room) -> None:
     # Then all are published, and just the payload types that are read, with those of the feed
     key_set: KeySet = room.ring
     assert set(key_set.published()) == {*room.keys.values(), gone}
-    read = (kind.payload_type for kind in (*kinds.READ, kinds.INVOCATION))
+    read = (kind.payload_type for kind in (*kinds.READ, kinds.EVIDENCE, kinds.INVOCATION))
     assert key_set.accepted_payload_types() == tuple(sorted((*read, REVOCATION, REVOCATION_HEARTBEAT)))
 
 

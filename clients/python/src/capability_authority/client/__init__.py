@@ -59,6 +59,7 @@ from capability_authority.client.errors import (
     Unavailable,
     UnknownReason,
 )
+from capability_authority.client.evidence_values import Evidence
 from capability_authority.client.grant_values import GrantStatus, HeldGrant, grant_terms
 from capability_authority.client.issue_items import IssueItem
 from capability_authority.client.memory_values import Citation, RecallHit, RecordExport
@@ -112,6 +113,7 @@ __all__ = [
     "CredentialsRefused",
     "DeadlineExceeded",
     "Denied",
+    "Evidence",
     "Expired",
     "ExportRejected",
     "Finding",

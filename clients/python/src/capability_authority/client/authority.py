@@ -11,6 +11,7 @@ from capability_authority.client.retries import RetryPolicy
 from capability_authority.client.verbs.audit import AuditVerbs
 from capability_authority.client.verbs.capabilities import CapabilityVerbs
 from capability_authority.client.verbs.commits import CommitVerbs
+from capability_authority.client.verbs.evidence import EvidenceVerbs
 from capability_authority.client.verbs.exports import ExportVerbs
 from capability_authority.client.verbs.grants import GrantVerbs
 from capability_authority.client.verbs.issuing import IssuingVerbs
@@ -33,6 +34,7 @@ class CapabilityAuthority(
     CapabilityVerbs,
     CommitVerbs,
     MemoryVerbs,
+    EvidenceVerbs,
     ExportVerbs,
     AuditVerbs,
 ):

@@ -12,6 +12,7 @@ from google.protobuf.message_factory import GetMessageClass
 from capability_authority.v1 import (
     audit_service_pb2,
     capability_service_pb2,
+    evidence_service_pb2,
     grant_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
@@ -24,12 +25,13 @@ _SERVICE_FILES: Final = (
     audit_service_pb2,
     capability_service_pb2,
     grant_service_pb2,
+    evidence_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
 )
 _WITHOUT_PROOF: Final = frozenset({"GetKeySet"})
-_READ_PREFIXES: Final = ("Verify", "Get", "List", "Recall", "Export", "Watch")
+_READ_PREFIXES: Final = ("Verify", "Get", "List", "Recall", "Export", "Read", "Watch")
 
 
 class UnknownRpc(LookupError):

@@ -27,6 +27,7 @@ from capability_authority.v1.statements_pb2 import (
     CommitCapability,
     CommitReceipt,
     DecisionReceipt,
+    EvidenceClaim,
     Grant,
     Invocation,
     KeyAttestation,
@@ -42,6 +43,7 @@ __all__ = [
     "COMMIT_CAPABILITY",
     "COMMIT_RECEIPT",
     "DECISION_RECEIPT",
+    "EVIDENCE_CLAIM",
     "GRANT",
     "INVOCATION",
     "KEY_ATTESTATION",
@@ -82,6 +84,7 @@ KeyLookup = Callable[[str], PublicKey | None]
 COMMIT_CAPABILITY: Final = "application/vnd.capability-authority.commit-capability.v1+protobuf"
 COMMIT_RECEIPT: Final = "application/vnd.capability-authority.commit-receipt.v1+protobuf"
 DECISION_RECEIPT: Final = "application/vnd.capability-authority.decision-receipt.v1+protobuf"
+EVIDENCE_CLAIM: Final = "application/vnd.capability-authority.evidence-claim.v1+protobuf"
 GRANT: Final = "application/vnd.capability-authority.grant.v1+protobuf"
 INVOCATION: Final = "application/vnd.capability-authority.invocation.v1+protobuf"
 KEY_ATTESTATION: Final = "application/vnd.capability-authority.key-attestation.v1+protobuf"
@@ -95,6 +98,7 @@ PAYLOAD_CLASSES: Final[Mapping[str, type[Message]]] = MappingProxyType(
         COMMIT_CAPABILITY: CommitCapability,
         COMMIT_RECEIPT: CommitReceipt,
         DECISION_RECEIPT: DecisionReceipt,
+        EVIDENCE_CLAIM: EvidenceClaim,
         GRANT: Grant,
         INVOCATION: Invocation,
         KEY_ATTESTATION: KeyAttestation,

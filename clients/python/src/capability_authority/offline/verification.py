@@ -27,6 +27,7 @@ from capability_authority.offline.statements import (
     COMMIT_CAPABILITY,
     COMMIT_RECEIPT,
     DECISION_RECEIPT,
+    EVIDENCE_CLAIM,
     GRANT,
     INVOCATION,
     KEY_ATTESTATION,
@@ -42,6 +43,7 @@ from capability_authority.v1.statements_pb2 import (
     CommitCapability,
     CommitReceipt,
     DecisionReceipt,
+    EvidenceClaim,
     Grant,
     Invocation,
     KeyAttestation,
@@ -92,6 +94,7 @@ PURPOSES: Final[Mapping[str, "KeyPurpose.ValueType"]] = MappingProxyType(
         REVOCATION: KEY_PURPOSE_REVOCATION,
         REVOCATION_HEARTBEAT: KEY_PURPOSE_REVOCATION,
         INVOCATION: KEY_PURPOSE_HOLDER,
+        EVIDENCE_CLAIM: KEY_PURPOSE_HOLDER,
     }
 )
 """The one key purpose that may sign each payload type.
@@ -104,7 +107,7 @@ class _Claims(NamedTuple):
     """Of what a payload says, the part that decides which keys may sign it."""
 
     issuer: str | None
-    """None for an Invocation: a holder speaks for itself."""
+    """None for what a holder signs, who speaks for itself."""
     tenant: TenantRef
     memory_namespace: str | None
     """None for a payload that names none."""
@@ -221,7 +224,7 @@ def _claims(message: Message) -> _Claims:
             return _Claims(message.issuer, message.tenant, "")
         case KeyAttestation() | Revocation() | RevocationHeartbeat():
             return _Claims(message.issuer, message.tenant, None)
-        case Invocation():
+        case Invocation() | EvidenceClaim():
             return _Claims(None, message.tenant, None)
         case _:
             raise TypeError(f"{type(message).__name__} is never signed")

@@ -10,6 +10,7 @@ from capability_authority.client import (
     BearerToken,
     CallOptions,
     CommitItem,
+    Content,
     Credentials,
     RetryPolicy,
     StreamedCommit,
@@ -21,6 +22,7 @@ from capability_authority.client.streams import STREAM_WINDOW
 from capability_authority.sync.delegation import Delegate, iterating, waiting
 from capability_authority.sync.iteration import Iteration, pulled
 from capability_authority.v1.capability_service_pb2 import CommitValidatedResponse, StreamCommitValidatedRequest
+from capability_authority.v1.statements_pb2 import SignedStatement
 
 __all__ = ["CapabilityAuthority"]
 
@@ -128,8 +130,15 @@ class CapabilityAuthority(Delegate):
     citations = iterating(Async.citations)
     export = waiting(Async.export)
 
+    put_evidence = waiting(Async.put_evidence)
+    read_evidence = waiting(Async.read_evidence)
+
     list_audit_events = iterating(Async.list_audit_events)
     watch_audit_events = iterating(Async.watch_audit_events)
+
+    def vouch_for(self, content: Content, *, media_type: str | None = None) -> SignedStatement:
+        """The caller's own claim, signed with its key, that it made exactly these bytes; calls nobody."""
+        return self._authority.vouch_for(content, media_type=media_type)
 
     def commit_stream(
         self,

@@ -711,6 +711,44 @@ class RevocationHeartbeat(_message.Message):
 Global___RevocationHeartbeat: _TypeAlias = RevocationHeartbeat  # noqa: Y015
 
 @_typing.final
+class EvidenceClaim(_message.Message):
+    """Vouches for bytes that were made by the signer, who signs it with a proof key: a tool for its result. Whoever puts the
+    bytes as evidence may present it.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TENANT_FIELD_NUMBER: _builtins.int
+    SIGNER_FIELD_NUMBER: _builtins.int
+    CONTENT_DIGEST_FIELD_NUMBER: _builtins.int
+    MEDIA_TYPE_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    content_digest: _builtins.bytes
+    media_type: _builtins.str
+    @_builtins.property
+    def tenant(self) -> _types_pb2.TenantRef: ...
+    @_builtins.property
+    def signer(self) -> _types_pb2.PrincipalRef: ...
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        tenant: _types_pb2.TenantRef | None = ...,
+        signer: _types_pb2.PrincipalRef | None = ...,
+        content_digest: _builtins.bytes = ...,
+        media_type: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "signer", b"signer", "tenant", b"tenant"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_digest", b"content_digest", "create_time", b"create_time", "media_type", b"media_type", "signer", b"signer", "tenant", b"tenant"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EvidenceClaim: _TypeAlias = EvidenceClaim  # noqa: Y015
+
+@_typing.final
 class GrantedNames(_message.Message):
     """What a grant names in one of its dimensions. An empty list denies all of it."""
 
