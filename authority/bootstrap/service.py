@@ -49,6 +49,7 @@ from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.room import migrations_missing
 from authority.postgres.stream_nonces import PostgresStreamNonces
+from authority.postgres.unvalidated_writes import PostgresUnvalidatedWrites
 from authority.rpc.interceptors.counting import Counting
 from authority.rpc.interceptors.observing import Observing
 from authority.rpc.observed_use_cases import observed
@@ -76,6 +77,7 @@ from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.decide_proposals import DecideProposals
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
+from authority.usecases.foresee import Foresee
 from authority.usecases.gather_material import GatherMaterial
 from authority.usecases.grant_chains import GrantChains
 from authority.usecases.issue import Issue
@@ -104,6 +106,7 @@ from authority.usecases.validation_runs import ValidationRuns
 from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
+from authority.usecases.write_unvalidated import WriteUnvalidated
 from authority.validators.judging import InstalledValidators
 
 _log = structlog.get_logger(__name__)
@@ -250,8 +253,11 @@ def _judges(stack: contextlib.AsyncExitStack, validators: InstalledValidators) -
 
 @dataclass(frozen=True, slots=True)
 class _Gatherers:
+    """What goes on when its caller goes away."""
+
     committer: PostgresCommitter
     capabilities: PostgresCapabilities
+    unvalidated: PostgresUnvalidatedWrites
     relay: RelayWake
     judges: _Judges
 
@@ -265,16 +271,17 @@ def _gatherers(
     relay = RelayWake(databases.commit)
     committer = PostgresCommitter(databases.commit, clock, committing, relay)
     capabilities = PostgresCapabilities(databases.issue, reader, clock, IssuingSettings(settings.clock_bound_ms))
+    unvalidated = PostgresUnvalidatedWrites(databases.propose, settings.issuer, relay)
 
     async def finish() -> None:
         """What hangs in the database by then goes on there, or not, without us: its callers have gone (case F12)."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FINISH_WITHIN_S):
-                await asyncio.gather(committer.close(), capabilities.close())
+                await asyncio.gather(committer.close(), capabilities.close(), unvalidated.close())
 
     stack.push_async_callback(finish)
     judges = _judges(stack, installed_validators(settings.profiles))
-    return _Gatherers(committer, capabilities, relay, judges)
+    return _Gatherers(committer, capabilities, unvalidated, relay, judges)
 
 
 async def _open_databases(stack: contextlib.AsyncExitStack, settings: Settings, watch: GenerationWatch) -> _Databases:
@@ -327,7 +334,7 @@ def _use_cases(
     hasteners: Hasteners,
     identifiers: Identifiers,
 ) -> UseCases:
-    here = Here(settings.issuer, settings.audience)
+    here, policy = Here(settings.issuer, settings.audience), CedarPolicyEngine()
     registry, clock = authenticate.registry, authenticate.clock
     signer = KeyedSigner(ring, reader, settings.issuer)
     admit = Admit(hasteners.nonces)
@@ -348,6 +355,13 @@ def _use_cases(
     commit = Commit(admit, reader, signer, hasteners.leases, gatherers.committer, clock, identifiers, here, revisions)
     evidence = PostgresEvidence(databases.propose, databases.read)
     memberships = PostgresMemberships(databases.read)
+    gather = GatherMaterial(
+        reader,
+        validations,
+        judges.validators,
+        PostgresLikenesses(databases.propose),
+        PostgresEvidence(databases.propose, databases.read),
+    )
     create = CreateProposal(admit, reader, proposing, memberships, judges.validators, clock, identifiers)
     grants = PostgresGrants(databases.issue, reader)
     presented = PresentedGrants(GrantChains(reader, settings.issuer), grants)
@@ -386,13 +400,7 @@ def _use_cases(
             proposing,
             validations,
             judges.validators,
-            GatherMaterial(
-                reader,
-                validations,
-                judges.validators,
-                PostgresLikenesses(databases.propose),
-                PostgresEvidence(databases.propose, databases.read),
-            ),
+            gather,
             clock,
             identifiers,
             here,
@@ -401,8 +409,18 @@ def _use_cases(
         withdraw_proposal=WithdrawProposal(admit, reading, PostgresProposalWithdrawals(databases.propose), clock),
         decide_proposal=decide,
         decide_proposals=DecideProposals(decide, clock),
-        evaluate_policy=EvaluatePolicy(admit, signer, decisions, CedarPolicyEngine(), clock, identifiers, here),
+        evaluate_policy=EvaluatePolicy(admit, signer, decisions, policy, clock, identifiers, here),
         get_policy_version=GetPolicyVersion(admit, PostgresPolicyVersions(databases.read)),
+        write_unvalidated=WriteUnvalidated(
+            admit,
+            reader,
+            reading,
+            memberships,
+            Foresee(gather, judges.validators, policy),
+            gatherers.unvalidated,
+            clock,
+            identifiers,
+        ),
         get_record=GetRecord(admit, records, clock),
         list_records=ListRecords(admit, records, known, pages, clock),
         revoke_record=RevokeRecord(admit, record_revocations, clock, revisions),

@@ -18,8 +18,8 @@ class Citation:
     record_id: str
     memory_namespace: str
     content_digest: bytes
-    receipt_digest: bytes
-    """The statement digest of the record's commit receipt."""
+    receipt_digest: bytes | None
+    """The statement digest of the record's commit receipt; None for a record that nobody validated."""
     cited_by: PrincipalRef
     citing_kind: str
     """What kind of thing cites: the citer's word, such as `answer` or `plan`."""
@@ -34,7 +34,7 @@ class NewCitation:
 
     citation_id: str
     record_id: str
-    receipt_digest: bytes
+    receipt_digest: bytes | None
     citing_kind: str
     citing_ref: str
     create_time: Instant

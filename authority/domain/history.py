@@ -24,10 +24,11 @@ class RecordState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordHistory:
-    """A record, its receipt, and what became of it since."""
+    """A record, its receipt if it has one, and what became of it since."""
 
     record: MemoryRecord
-    receipt: StoredReceipt
+    receipt: StoredReceipt | None
+    """None for a record that nobody validated: nothing proves it."""
     revoke_time: Instant | None
     """When its content was withdrawn first after it had been decided on."""
     revoke_note: str

@@ -26,6 +26,8 @@ class RecallQuery:
     """Records created then or later."""
     created_before_time: Instant | None = None
     """Records created before."""
+    with_unvalidated: bool = False
+    """Also, where the memory namespace enforces, what was written there without validation before it did."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

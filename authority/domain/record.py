@@ -60,6 +60,11 @@ class MemoryRecord:
     visibility_scope: str = ""
     """Id of the channel or team; empty for private and workspace."""
 
+    @property
+    def validated(self) -> bool:
+        """Whether it was committed. What was not, has neither a proposal nor a receipt, and no ids of them."""
+        return bool(self.receipt_id)
+
 
 def is_current(record: MemoryRecord, now: Instant) -> bool:
     """Whether the record is unexpired and valid now. Who may see it, says its visibility (`domain.membership`)."""

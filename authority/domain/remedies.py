@@ -136,7 +136,7 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
             NO,
             "Policy forbids it, says nothing of it, or another version of it decides by now.",
             "Evaluate policy again; what it answers names the policies that determined it. A grant is made anew.",
-            _FIELD,
+            _FIELD | {"problem": "what else forbids it"},
             ("semantics §7",),
         ),
         Reason.NOT_YET_VALID: Remedy(

@@ -132,7 +132,7 @@ class InProcessAdministration:
         return CommitCounts(
             consumed_capabilities=sum(consumed),
             receipts=sum(of == tenant for of, _ in tables.receipts),
-            records=sum(of == tenant for of, _ in tables.records),
+            records=sum(of == tenant and kept.record.validated for (of, _), kept in tables.records.items()),
             events=sum((it.tenant, it.kind) == (tenant, "memory.committed.v1") for it in tables.events),
         )
 

@@ -20,9 +20,10 @@ class InProcessHistories:
         if kept is None:
             return None
         withdrawal = self.tables.withdrawal_of(kept)
+        receipt = self.tables.receipts.get((tenant, kept.record.receipt_id))
         return RecordHistory(
             record=kept.record,
-            receipt=self.tables.receipts[tenant, kept.record.receipt_id].stored,
+            receipt=receipt.stored if receipt else None,
             revoke_time=withdrawal.time if withdrawal else None,
             revoke_note=withdrawal.note if withdrawal else "",
             superseded_by=kept.superseded_by,

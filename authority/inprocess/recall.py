@@ -36,7 +36,7 @@ class InProcessRecall:
         """The hits after `after`, best first."""
         if fresh and not self._has(tenant, fresh):
             return Refusal(Reason.DEPENDENCY_UNAVAILABLE)
-        visible = self.tables.visible_records(tenant, reader, now)
+        visible = self.tables.recalled_records(tenant, reader, now, with_unvalidated=query.with_unvalidated)
         found = sorted(self._hits(query, visible), key=lambda hit: hit.position, reverse=True)
         rest = [hit for hit in found if after is None or hit.position < after]
         hits = tuple(_fitting(rest[:size]))
@@ -46,8 +46,8 @@ class InProcessRecall:
         for record in visible:
             words = SearchedWords(search_text(record.content, record.media_type))
             if _is_wanted(record, query) and words.matches(query.text):
-                revision = (record.tenant, record.proposal_id, record.proposal_revision)
-                observe_time = self.tables.revisions[revision].revision.create_time
+                revision = self.tables.revisions.get((record.tenant, record.proposal_id, record.proposal_revision))
+                observe_time = revision.revision.create_time if revision else record.create_time
                 yield RecallHit(record, words.score(query.text), observe_time)
 
     def _has(self, tenant: TenantRef, fresh: Freshness) -> bool:

@@ -22,7 +22,8 @@ class InProcessReceipts:
     async def by_record(self, tenant: TenantRef, record_id: str) -> StoredReceipt | None:
         """The receipt of this record."""
         record = self.tables.records.get((tenant, record_id))
-        return self.tables.receipts[tenant, record.record.receipt_id].stored if record else None
+        kept = record and self.tables.receipts.get((tenant, record.record.receipt_id))
+        return kept.stored if kept else None
 
     async def by_key(self, tenant: TenantRef, holder: PrincipalRef, idempotency_key: str) -> StoredReceipt | None:
         """The receipt settled under the holder's key."""

@@ -26,7 +26,8 @@ class InProcessRecordRevocations:
         kept = self.tables.records.get((tenant, record_id))
         if kept is None:
             return None
-        return RecordParties(kept.record.proposer, self.tables.receipts[tenant, kept.record.receipt_id].claim.holder)
+        receipt = self.tables.receipts.get((tenant, kept.record.receipt_id))
+        return RecordParties(kept.record.proposer, receipt.claim.holder if receipt else kept.record.proposer)
 
     async def revoke_record(
         self,

@@ -14,9 +14,17 @@ class InProcessRecords:
 
     tables: Tables
 
-    async def get(self, tenant: TenantRef, record_id: str, reader: PrincipalRef, now: Instant) -> MemoryRecord | None:
+    async def get(
+        self,
+        tenant: TenantRef,
+        record_id: str,
+        reader: PrincipalRef,
+        now: Instant,
+        *,
+        with_unvalidated: bool = False,
+    ) -> MemoryRecord | None:
         """The record when it is visible to the reader."""
-        visible = self.tables.visible_records(tenant, reader, now)
+        visible = self.tables.recalled_records(tenant, reader, now, with_unvalidated=with_unvalidated)
         return next((it for it in visible if it.record_id == record_id), None)
 
     async def page(
@@ -28,11 +36,12 @@ class InProcessRecords:
         after: str,
         size: int,
         now: Instant,
+        with_unvalidated: bool = False,
     ) -> Sequence[MemoryRecord]:
         """Visible records in the order of their ids."""
         found = [
             record
-            for record in self.tables.visible_records(tenant, reader, now)
+            for record in self.tables.recalled_records(tenant, reader, now, with_unvalidated=with_unvalidated)
             if record.memory_namespace == memory_namespace and record.record_id > after
         ]
         return found[:size]

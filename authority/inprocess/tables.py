@@ -11,6 +11,7 @@ from authority.domain.citation import Citation
 from authority.domain.credential import Credential
 from authority.domain.decision import Approval, Decider, SignedDecision
 from authority.domain.evidence import Evidence
+from authority.domain.external_authority import ExternalAuthority
 from authority.domain.identity import Principal
 from authority.domain.likeness import Traits
 from authority.domain.membership import Reader, Scope
@@ -18,12 +19,13 @@ from authority.domain.plan import Claim, StoredReceipt
 from authority.domain.principal_link import PrincipalLink, same_person
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
 from authority.domain.reasons import Reason
-from authority.domain.record import MemoryNamespace, MemoryRecord, is_current
+from authority.domain.record import MemoryNamespace, MemoryRecord, Mode, is_current
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.revocation import Revoked
 from authority.domain.statement import IssuerKey
 from authority.domain.tally import Counted
+from authority.domain.unvalidated import UnvalidatedRecord
 from authority.domain.validation import SignedValidation
 from authority.usecases.administer import ListedPolicy
 from authority.usecases.administer_aggregates import ListedAggregate
@@ -154,6 +156,7 @@ class Tables:
     """Everything that is kept. Adapters change it between two awaits and never in the middle: each change is whole."""
 
     policies: dict[bytes, tuple[ListedPolicy, str]] = field(default_factory=dict)
+    external_authorities: dict[tuple[TenantRef, str], ExternalAuthority] = field(default_factory=dict)
     issuer_keys: dict[str, IssuerKey] = field(default_factory=dict)
     namespaces: dict[tuple[TenantRef, str], MemoryNamespace] = field(default_factory=dict)
     principals: dict[tuple[TenantRef, PrincipalRef], KeptPrincipal] = field(default_factory=dict)
@@ -178,6 +181,7 @@ class Tables:
     capabilities: dict[tuple[TenantRef, str], KeptCapability] = field(default_factory=dict)
     receipts: dict[tuple[TenantRef, str], KeptReceipt] = field(default_factory=dict)
     records: dict[tuple[TenantRef, str], KeptRecord] = field(default_factory=dict)
+    unvalidated: dict[tuple[TenantRef, str], UnvalidatedRecord] = field(default_factory=dict)
     tombstones: dict[tuple[TenantRef, str, bytes], tuple[Tombstone, ...]] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     citations: dict[str, Citation] = field(default_factory=dict)
@@ -320,6 +324,15 @@ class Tables:
     def is_shown(self, one: MemoryRecord | ProposalRevision, reader: Reader | None) -> bool:
         """Whether its visibility includes the reader, whatever became of it."""
         return reader is not None and reader.is_shown(one.visibility, one.visibility_scope, one.proposer)
+
+    def recalled_records(
+        self, tenant: TenantRef, ref: PrincipalRef, now: Instant, *, with_unvalidated: bool
+    ) -> Iterator[MemoryRecord]:
+        """Visible records; where the memory namespace enforces, what was never validated only when it is asked for."""
+        for record in self.visible_records(tenant, ref, now):
+            enforced = self.namespaces[tenant, record.memory_namespace].mode is Mode.ENFORCE
+            if record.validated or with_unvalidated or not enforced:
+                yield record
 
     def living_records(self, tenant: TenantRef, ref: PrincipalRef) -> Iterator[MemoryRecord]:
         """Of the records shown to the principal, in the order of their ids, those neither withdrawn nor superseded."""

@@ -25,11 +25,11 @@ class PostgresHistories:
             found = await connection.fetchrow(query("record_history"), *key, str(reader))
             receipt = await connection.fetchrow(query("receipt_by_record"), *key)
             await await_standby(connection)
-        if found is None or receipt is None:
+        if found is None:
             return None
         return RecordHistory(
             record=rows.memory_record(found),
-            receipt=rows.stored_receipt(receipt),
+            receipt=rows.stored_receipt(receipt) if receipt else None,
             revoke_time=found["revoke_time"],
             revoke_note=found["revoke_note"] or "",
             superseded_by=_text(found["superseded_by"]),

@@ -81,7 +81,7 @@ class PostgresProposals:
         """
         revision = proposal.revision
         answer = f"{revision.proposal_id}:{revision.revision}"
-        searched = await _searched(proposal)
+        searched = await searched_text(proposal.content, revision.media_type)
 
         async def work(connection: Connection) -> StoredProposal:
             earlier = await claim_request(connection, mark, answer, revision.create_time)
@@ -137,9 +137,8 @@ async def _advance(connection: Connection, proposal: StoredProposal) -> None:
     await connection.execute(query("advance_proposal_head"), *key, revision.revision)
 
 
-async def _searched(proposal: StoredProposal) -> SearchText:
+async def searched_text(content: bytes, media_type: str) -> SearchText:
     """What recall will look for in it; a large document is read in a thread, for others wait."""
-    content, media_type = proposal.content, proposal.revision.media_type
     if len(content) > _READ_HERE_BYTES:
         return await asyncio.to_thread(search_text, content, media_type)
     return search_text(content, media_type)

@@ -62,6 +62,7 @@ class PostgresRecall:
                 fresh.receipt_id if fresh else None,
                 fresh.tombstone_sequence if fresh else None,
                 limits.PAGE_BYTES,
+                query.with_unvalidated,
             )
         if not found[0]["is_fresh"]:
             return Refusal(Reason.DEPENDENCY_UNAVAILABLE)

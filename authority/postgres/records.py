@@ -17,10 +17,19 @@ class PostgresRecords:
 
     database: Database
 
-    async def get(self, tenant: TenantRef, record_id: str, reader: PrincipalRef, now: Instant) -> MemoryRecord | None:
+    async def get(
+        self,
+        tenant: TenantRef,
+        record_id: str,
+        reader: PrincipalRef,
+        now: Instant,
+        *,
+        with_unvalidated: bool = False,
+    ) -> MemoryRecord | None:
         """The record when it is visible to the reader."""
+        of = (str(tenant), record_id, str(reader), now, with_unvalidated)
         async with self.database.transaction(tenant, read_only=True) as connection:
-            row = await connection.fetchrow(query("record_by_id"), str(tenant), record_id, str(reader), now)
+            row = await connection.fetchrow(query("record_by_id"), *of)
         return rows.memory_record(row) if row else None
 
     async def page(
@@ -32,10 +41,18 @@ class PostgresRecords:
         after: str,
         size: int,
         now: Instant,
+        with_unvalidated: bool = False,
     ) -> Sequence[MemoryRecord]:
         """Visible records in the order of their ids."""
         async with self.database.transaction(tenant, read_only=True) as connection:
             found = await connection.fetch(
-                query("record_page"), str(tenant), memory_namespace, str(reader), now, after or FIRST_ID, size
+                query("record_page"),
+                str(tenant),
+                memory_namespace,
+                str(reader),
+                now,
+                after or FIRST_ID,
+                size,
+                with_unvalidated,
             )
         return [rows.memory_record(row) for row in found]

@@ -1,7 +1,7 @@
 """MemoryService: decode, use case, encode."""
 # ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
 
-from authority.rpc.convert import citations, exports, recall, values
+from authority.rpc.convert import citations, exports, recall, unvalidated, values
 from authority.rpc.convert import memory as convert
 from authority.rpc.convert.proposals import proposal_message
 from authority.rpc.current_call import Context, current_caller, traceparent_of
@@ -20,7 +20,9 @@ class MemoryServicer(MemoryServiceServicer):
     async def GetMemoryRecord(self, request: pb.GetMemoryRecordRequest, context: Context) -> pb.GetMemoryRecordResponse:
         """Reads one record."""
         record_id = values.uuid(request.record_id, "record_id")
-        record = value_or_refuse(await self._use_cases.get_record(current_caller(), record_id))
+        record = value_or_refuse(
+            await self._use_cases.get_record(current_caller(), record_id, with_unvalidated=request.include_unvalidated)
+        )
         return pb.GetMemoryRecordResponse(record=convert.record_message(record))
 
     async def ListMemoryRecords(
@@ -29,7 +31,9 @@ class MemoryServicer(MemoryServiceServicer):
         """Reads records page by page."""
         memory_namespace = values.identifier(request.memory_namespace, "memory_namespace")
         asked = values.page(request.page_size, request.page_token)
-        page = await self._use_cases.list_records(current_caller(), memory_namespace, asked)
+        page = await self._use_cases.list_records(
+            current_caller(), memory_namespace, asked, with_unvalidated=request.include_unvalidated
+        )
         return convert.list_response(value_or_refuse(page))
 
     async def RevokeRecord(self, request: pb.RevokeRecordRequest, context: Context) -> pb.RevokeRecordResponse:
@@ -69,3 +73,12 @@ class MemoryServicer(MemoryServiceServicer):
         asked = convert.correction(caller, request)
         kept = value_or_refuse(await self._use_cases.correct_record(caller, asked))
         return pb.CorrectRecordResponse(proposal=proposal_message(kept))
+
+    async def WriteUnvalidatedRecord(
+        self, request: pb.WriteUnvalidatedRecordRequest, context: Context
+    ) -> pb.WriteUnvalidatedRecordResponse:
+        """Writes a record without validation, where a memory namespace takes it."""
+        caller = current_caller()
+        asked = unvalidated.unvalidated_request(caller, request, traceparent_of(context))
+        written = await self._use_cases.write_unvalidated(caller, asked)
+        return unvalidated.unvalidated_response(value_or_refuse(written))

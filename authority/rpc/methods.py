@@ -66,6 +66,7 @@ METHODS: dict[str, MethodKind] = {
     _MEMORY + "CorrectRecord": MethodKind.MUTATION,
     _EVIDENCE + "PutEvidence": MethodKind.MUTATION,
     _EVIDENCE + "ReadEvidence": MethodKind.READ,
+    _MEMORY + "WriteUnvalidatedRecord": MethodKind.MUTATION,
     _AUDIT + "ListAuditEvents": MethodKind.READ,
     _AUDIT + "WatchAuditEvents": MethodKind.WATCH,
 }

@@ -40,6 +40,7 @@ from authority.usecases.ports import (
     RevokedCapability,
     RevokedGrant,
     WithdrawnProposal,
+    WrittenUnvalidated,
 )
 from authority.usecases.put_evidence import EvidenceRequest
 from authority.usecases.read_audit import AuditWatch
@@ -53,6 +54,7 @@ from authority.usecases.validate_proposal import StillValidating, ValidationRequ
 from authority.usecases.verify_capability import CapabilityVerdict
 from authority.usecases.watch_revocations import RevocationWatch
 from authority.usecases.withdraw_proposal import ProposalWithdrawal
+from authority.usecases.write_unvalidated import UnvalidatedRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +100,9 @@ class UseCases:
     evaluate_policy: Callable[[Caller, PolicyRequest], Awaitable[SignedDecision | Refusal]]
     get_policy_version: Callable[[Caller, bytes], Awaitable[PolicyVersion | Refusal]]
 
-    get_record: Callable[[Caller, str], Awaitable[MemoryRecord | Refusal]]
-    list_records: Callable[[Caller, str, PageRequest], Awaitable[Page[MemoryRecord] | Refusal]]
+    get_record: "GetMemoryRecord"
+    list_records: "ListMemoryRecords"
+    write_unvalidated: Callable[[Caller, UnvalidatedRequest], Awaitable[WrittenUnvalidated | Refusal]]
     revoke_record: Callable[[Caller, RecordRevocation], Awaitable[RevocationAnswer | Refusal]]
     recall: Callable[[Caller, RecallRequest], Awaitable[Page[RecallHit] | Refusal]]
     register_citation: Callable[[Caller, CitationRequest], Awaitable[Citation | Refusal]]
@@ -112,6 +115,26 @@ class UseCases:
 
     list_audit_events: "ListEvents"
     open_audit_watch: "OpenWatch"
+
+
+class GetMemoryRecord(Protocol):
+    """`GetRecord`."""
+
+    async def __call__(
+        self, caller: Caller, record_id: str, *, with_unvalidated: bool = False
+    ) -> MemoryRecord | Refusal:
+        """Answers it."""
+        ...
+
+
+class ListMemoryRecords(Protocol):
+    """`ListRecords`."""
+
+    async def __call__(
+        self, caller: Caller, memory_namespace: str, page: PageRequest, *, with_unvalidated: bool = False
+    ) -> Page[MemoryRecord] | Refusal:
+        """Answers it."""
+        ...
 
 
 class ListEvents(Protocol):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from authority.domain.citation import Citation, Cited, CitedRecord, NewCitation
 from authority.domain.identity import Caller, Right, require
-from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.usecases.admit import Admit
 from authority.usecases.paging import Page, PageRequest, Pages
@@ -41,13 +40,12 @@ class RegisterCitation:
         """
         if refusal := await self.admit(caller) or require(caller, Right.READ):
             return refusal
+        # There is none for what nobody validated, nor for what is not there, which is found out when it is kept.
         receipt = await self.receipts.by_record(caller.tenant, request.record_id)
-        if receipt is None:
-            return Refusal(Reason.NOT_FOUND)
         citation = NewCitation(
             citation_id=self.identifiers.new(),
             record_id=request.record_id,
-            receipt_digest=self.statements.digest(receipt.statement),
+            receipt_digest=self.statements.digest(receipt.statement) if receipt else None,
             citing_kind=request.citing_kind,
             citing_ref=request.citing_ref,
             create_time=self.clock.now(),

@@ -79,7 +79,9 @@ class CorrectRecord:
         judged = await self.create.judge(caller, request.content, request.media_type)
         if refusal := judged or require(caller, Right.READ):
             return refusal
-        record = await self.records.get(caller.tenant, request.record_id, caller.ref, self.clock.now())
+        record = await self.records.get(
+            caller.tenant, request.record_id, caller.ref, self.clock.now(), with_unvalidated=True
+        )
         if record is None:
             return await self.proposals.made_by(request.mark) or Refusal(Reason.NOT_FOUND, {"field": "record_id"})
         return await self.create.keep(caller, request.of(record))

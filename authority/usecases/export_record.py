@@ -44,7 +44,10 @@ class ExportedTrail:
 
 @dataclass(frozen=True, slots=True)
 class RecordExport:
-    """A record with what proves it, and what vouches for its receipt if the key that signed it was revoked since."""
+    """A record with what proves it, and what vouches for its receipt if the key that signed it was revoked since.
+
+    Of a record that nobody validated there is neither.
+    """
 
     history: RecordHistory
     state: RecordState
@@ -78,12 +81,19 @@ class ExportRecord:
         return RecordExport(
             history=history,
             state=history.state_at(now),
-            attestation=self.signer.attestation(caller.tenant, history.receipt.statement, now),
+            attestation=self._attestation(caller, history, now),
             export_time=now,
             trail=await self._trail(caller, history) if form is ExportForm.AUDIT else None,
         )
 
+    def _attestation(self, caller: Caller, history: RecordHistory, now: Instant) -> Statement | None:
+        if history.receipt is None:
+            return None
+        return self.signer.attestation(caller.tenant, history.receipt.statement, now)
+
     async def _trail(self, caller: Caller, history: RecordHistory) -> ExportedTrail | None:
+        if history.receipt is None:
+            return None  # What nobody validated stands on nothing.
         receipt = self.statements.open_receipt(history.receipt.statement)
         if isinstance(receipt, Refusal):
             return None  # A receipt that is none names nothing to be told of.

@@ -22,11 +22,18 @@ class GetRecord:
     records: Records
     clock: Clock
 
-    async def __call__(self, caller: Caller, record_id: str) -> MemoryRecord | Refusal:
-        """The record, with everything that says where it came from."""
+    async def __call__(
+        self, caller: Caller, record_id: str, *, with_unvalidated: bool = False
+    ) -> MemoryRecord | Refusal:
+        """The record, with everything that says where it came from.
+
+        `with_unvalidated` shows, where the memory namespace enforces, also what was never validated.
+        """
         if refusal := await self.admit(caller) or require(caller, Right.READ):
             return refusal
-        found = await self.records.get(caller.tenant, record_id, caller.ref, self.clock.now())
+        found = await self.records.get(
+            caller.tenant, record_id, caller.ref, self.clock.now(), with_unvalidated=with_unvalidated
+        )
         return found or Refusal(Reason.NOT_FOUND)
 
 
@@ -40,7 +47,9 @@ class ListRecords:
     pages: Pages
     clock: Clock
 
-    async def __call__(self, caller: Caller, memory_namespace: str, page: PageRequest) -> Page[MemoryRecord] | Refusal:
+    async def __call__(
+        self, caller: Caller, memory_namespace: str, page: PageRequest, *, with_unvalidated: bool = False
+    ) -> Page[MemoryRecord] | Refusal:
         """Rights and visibility are judged anew for each page. NOT_FOUND for an unknown memory namespace."""
         if refusal := await self.admit(caller) or require(caller, Right.READ):
             return refusal
@@ -53,8 +62,9 @@ class ListRecords:
                 after=after,
                 size=size,
                 now=self.clock.now(),
+                with_unvalidated=with_unvalidated,
             )
 
-        query = ("records", memory_namespace)
+        query = ("records", memory_namespace, "with unvalidated" if with_unvalidated else "")
         found = await self.pages.turn(caller, query, page, fetch, lambda record: record.record_id, weight_of_record)
         return await self.known.judge(caller.tenant, memory_namespace, found)

@@ -78,6 +78,7 @@ def _binding(query: RecallQuery) -> tuple[str, ...]:
         query.subject_refs,
         query.created_after_time,
         query.created_before_time,
+        query.with_unvalidated,
     ]
     return ("recall", *map(json.dumps, parts))
 

@@ -96,12 +96,12 @@ async def test_an_event_tells_of_its_record_as_a_cloud_event(world: World, outbo
     assert document["source"] == "authority.test"
     data, revision = document["data"], issued.ground.revision
     assert data["tenant"] == str(world.tenant)
-    assert (data["recordId"], data["recordVersion"]) == (event.subject, 1)
+    assert (data["recordId"], data["recordVersion"], data["validated"]) == (event.subject, 1, True)
     assert data["receiptId"] == answer.receipt.receipt_id
     assert (data["visibility"], data["visibilityScope"]) == (revision.visibility.value, revision.visibility_scope)
     assert data["contentDigest"] == f"sha256:{revision.content_digest.hex()}"
     assert set(data) == {
-        "tenant", "memoryNamespace", "recordId", "recordVersion", "receiptId", "memoryType", "provenance",
+        "tenant", "memoryNamespace", "recordId", "recordVersion", "validated", "receiptId", "memoryType", "provenance",
         "visibility", "visibilityScope", "mediaType", "contentDigest", "correlationId",
     }  # fmt: skip
     # and it names a trace only where there is one

@@ -32,6 +32,7 @@ from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.decide_proposals import DecideProposals
 from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
+from authority.usecases.foresee import Foresee
 from authority.usecases.gather_material import GatherMaterial
 from authority.usecases.grant_chains import GrantChains
 from authority.usecases.issue import Issue
@@ -58,6 +59,7 @@ from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
+from authority.usecases.write_unvalidated import WriteUnvalidated
 from capability_authority.offline import KeySet
 from tests.world.clock import NumberedIds, SetClock
 from tests.world.key_folder import PassingKeyFolder
@@ -102,6 +104,7 @@ class UseCases:
     get_receipt: GetReceipt
     list_receipts: ListReceipts
     get_record: GetRecord
+    write_unvalidated: WriteUnvalidated
     list_records: ListRecords
     revoke_record: RevokeRecord
     recall: RecallRecords
@@ -166,6 +169,7 @@ class Authority:
         decide = DecideProposal(
             admit, store.proposals, store.approvals, store.activations, store.principal_links, clock, ids
         )
+        gather = GatherMaterial(reader, store.validations, validators, store.likenesses, store.evidence)
         notices = Notices(store.audit_log.changed, POLL_S)
         use_cases = UseCases(
             create_proposal=create,
@@ -175,7 +179,7 @@ class Authority:
                 store.proposals,
                 store.validations,
                 validators,
-                GatherMaterial(reader, store.validations, validators, store.likenesses, store.evidence),
+                gather,
                 clock,
                 ids,
                 HERE,
@@ -200,6 +204,16 @@ class Authority:
             revoke_capability=RevokeCapability(admit, store.capabilities, store.revocations, clock),
             get_receipt=GetReceipt(admit, reader, signer, store.receipts, clock),
             list_receipts=ListReceipts(admit, store.receipts, known, pages),
+            write_unvalidated=WriteUnvalidated(
+                admit,
+                reader,
+                store.proposals,
+                store.memberships,
+                Foresee(gather, validators, _ENGINE),
+                store.unvalidated,
+                clock,
+                ids,
+            ),
             get_record=GetRecord(admit, store.records, clock),
             list_records=ListRecords(admit, store.records, known, pages, clock),
             revoke_record=RevokeRecord(admit, store.record_revocations, clock, revisions),

@@ -17,6 +17,7 @@ from authority.inprocess.committer import InProcessCommitter
 from authority.inprocess.credentials import InProcessCredentialRegister
 from authority.inprocess.decisions import InProcessDecisions
 from authority.inprocess.evidence import InProcessEvidence
+from authority.inprocess.external_authorities import InProcessExternalAuthorities
 from authority.inprocess.grants import InProcessGrants
 from authority.inprocess.histories import InProcessHistories
 from authority.inprocess.likenesses import InProcessLikenesses
@@ -37,6 +38,7 @@ from authority.inprocess.revocation_feed import InProcessRevocationFeed
 from authority.inprocess.revocations import InProcessRevocations
 from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
+from authority.inprocess.unvalidated_writes import InProcessUnvalidatedReports, InProcessUnvalidatedWrites
 from authority.postgres.activations import PostgresActivations
 from authority.postgres.administration import PostgresAdministration
 from authority.postgres.aggregates import PostgresAggregateAdministration, PostgresAggregates
@@ -48,6 +50,7 @@ from authority.postgres.connections import Database, PoolSettings, Power, connec
 from authority.postgres.credentials import PostgresCredentialRegister
 from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.evidence import PostgresEvidence, PostgresEvidenceReviews
+from authority.postgres.external_authorities import PostgresExternalAuthorities
 from authority.postgres.grants import PostgresGrants
 from authority.postgres.histories import PostgresHistories
 from authority.postgres.likenesses import PostgresLikenesses
@@ -67,9 +70,11 @@ from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
 from authority.postgres.stream_nonces import PostgresStreamNonces
+from authority.postgres.unvalidated_writes import PostgresUnvalidatedReports, PostgresUnvalidatedWrites
 from authority.usecases.administer import Administration
 from authority.usecases.administer_aggregates import AggregateAdministration
 from authority.usecases.administer_memberships import MembershipAdministration
+from authority.usecases.external_authorities import ExternalAuthorities
 from authority.usecases.link_principals import PrincipalLinks
 from authority.usecases.ports import (
     Activations,
@@ -101,6 +106,8 @@ from authority.usecases.ports import (
     Revocations,
     Statements,
     StreamNonces,
+    UnvalidatedReports,
+    UnvalidatedWrites,
     Validations,
 )
 from authority.usecases.register_credentials import CredentialRegister
@@ -145,6 +152,9 @@ class Store:
     activations: Activations
     decisions: Decisions
     policy_versions: PolicyVersions
+    external_authorities: ExternalAuthorities
+    unvalidated: UnvalidatedWrites
+    unvalidated_reports: UnvalidatedReports
     capabilities: Capabilities
     grants: Grants
     revocations: Revocations
@@ -230,6 +240,9 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         activations=InProcessActivations(tables, SOURCE),
         decisions=InProcessDecisions(tables),
         policy_versions=InProcessPolicyVersions(tables),
+        external_authorities=InProcessExternalAuthorities(tables),
+        unvalidated=InProcessUnvalidatedWrites(tables, SOURCE),
+        unvalidated_reports=InProcessUnvalidatedReports(tables),
         capabilities=InProcessCapabilities(tables, clock),
         grants=InProcessGrants(tables),
         revocations=InProcessRevocations(tables),
@@ -273,6 +286,9 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         activations=PostgresActivations(proposing, issuing, SOURCE),
         decisions=PostgresDecisions(issuing, statements, clock),
         policy_versions=PostgresPolicyVersions(reading),
+        external_authorities=PostgresExternalAuthorities(databases[Power.ADMIN]),
+        unvalidated=PostgresUnvalidatedWrites(proposing, SOURCE),
+        unvalidated_reports=PostgresUnvalidatedReports(databases[Power.ADMIN]),
         capabilities=PostgresCapabilities(issuing, statements, clock, IssuingSettings(clock_bound_ms=ANY_CLOCK_MS)),
         grants=PostgresGrants(issuing, statements),
         revocations=PostgresRevocations(issuing),

@@ -93,5 +93,5 @@ returning before.state
 select
   (select count(*) from authority.capability where tenant = $1 and state = 'consumed') as consumed_capabilities,
   (select count(*) from authority.commit_receipt where tenant = $1) as receipts,
-  (select count(*) from authority.memory_record where tenant = $1) as records,
+  (select count(*) from authority.memory_record where tenant = $1 and receipt_id is not null) as records,
   (select count(*) from authority.outbox where tenant = $1 and type = 'memory.committed.v1') as events

@@ -18,7 +18,7 @@ matching as (
   select r.record_id, r.create_time,
     floor(ts_rank('{0.1, 0.2, 0.4, 1.0}', r.search, !!a.words, 1) * 1000000)::integer as score
   from asked a
-  join authority.visible_records($1, $3, $4) r on (r.memory_namespace, r.record_id)
+  join authority.recalled_records($1, $3, $4, $19) r on (r.memory_namespace, r.record_id)
     between ($2, '00000000-0000-0000-0000-000000000000') and ($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   where a.is_fresh
     and ($6::text[] is null or r.memory_type = any ($6))
@@ -45,7 +45,8 @@ weighed as (
 fitting as (
   select w.record_id, w.score, w.number from weighed w where w.number <= $12 and (w.number = 1 or w.weight <= $18::bigint))
 select a.is_fresh, (select count(*) from best) > (select count(*) from fitting) as has_more, f.score,
-  q.create_time as observe_time, r.tenant, r.record_id, r.receipt_id, r.memory_namespace, r.memory_type, r.provenance,
+  coalesce(q.create_time, r.create_time) as observe_time, r.tenant, r.record_id, r.receipt_id, r.memory_namespace,
+  r.memory_type, r.provenance,
   r.content, r.content_digest, r.media_type, r.proposer, r.proposal_id, r.revision, r.source_refs, r.subject_refs,
   r.evidence_digests, r.visibility, r.visibility_scope, r.valid_from_time, r.valid_until_time, r.expire_time, r.correlation_id, r.costs,
   r.supersedes_record_id, r.create_time

@@ -1,8 +1,8 @@
 -- name: record_parties
--- Whose the record is, whatever became of it.
-select r.proposer, c.holder
+-- Whose the record is, whatever became of it: who wrote it without validation is who answers for it.
+select r.proposer, coalesce(c.holder, r.proposer) as holder
 from authority.memory_record r
-join authority.commit_receipt c on c.tenant = r.tenant and c.receipt_id = r.receipt_id
+left join authority.commit_receipt c on c.tenant = r.tenant and c.receipt_id = r.receipt_id
 where r.tenant = $1 and r.record_id = $2
 
 -- name: first_withdrawal

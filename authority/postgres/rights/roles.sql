@@ -1,11 +1,11 @@
 -- Roles and rights. A role is a power, not a person: the service logs in as one that may take four of them on and
--- inherits none. Run after every migration; each statement may be repeated.
+-- inherits none; two more are nobody's, and own one function each. Run after every migration; each statement may be repeated.
 do $$
 declare power text;
 begin
   foreach power in array array[
     'authority_committer', 'authority_commit', 'authority_propose', 'authority_issue', 'authority_read',
-    'authority_relay', 'authority_admin', 'authority_service', 'authority_aggregator']
+    'authority_relay', 'authority_admin', 'authority_service', 'authority_aggregator', 'authority_unvalidated']
   loop
     if not exists (select 1 from pg_roles where rolname = power) then
       execute format('create role %I nologin noinherit', power);
@@ -15,10 +15,9 @@ exception when duplicate_object or unique_violation then
   null; -- another migration of this cluster made it a moment ago
 end $$;
 
--- Who may become whom. Whoever migrates needs four powers, and has them as a superuser only: the committer's and the
--- aggregator's, to replace the functions that they own, and the administrator's and the relay's, for the operator's acts.
--- Only what is missing is granted: roles belong to the cluster, and one that was made by somebody else can be granted by
--- them alone.
+-- Who may become whom. Whoever migrates needs five powers, and has them as a superuser only: those of the three owners of
+-- functions, to replace what they own, and the administrator's and the relay's, for the operator's acts. Only what is
+-- missing is granted: roles belong to the cluster, and one that was made by somebody else can be granted by them alone.
 do $$
 declare
   missing record;
@@ -34,7 +33,9 @@ begin
         'authority_commit', 'authority_propose', 'authority_issue', 'authority_read', 'authority_relay']) power
       union all
       select power, current_user, pg_has_role(current_user, power, 'SET')
-      from unnest(array['authority_committer', 'authority_aggregator', 'authority_admin', 'authority_relay']) power) m
+      from unnest(array[
+        'authority_committer', 'authority_aggregator', 'authority_unvalidated', 'authority_admin',
+        'authority_relay']) power) m
     where not m.has
   loop
     begin
@@ -54,8 +55,8 @@ begin
 end $$;
 
 grant usage on schema authority to
-  authority_committer, authority_commit, authority_propose, authority_issue, authority_read, authority_relay,
-  authority_admin, authority_aggregator;
+  authority_committer, authority_unvalidated, authority_aggregator, authority_commit, authority_propose,
+  authority_issue, authority_read, authority_relay, authority_admin;
 
 -- Reading: everything that a decision may rest on. The commit role itself reads nothing.
 grant select on all tables in schema authority to authority_committer, authority_admin;
@@ -66,7 +67,8 @@ grant select on
   authority.commit_receipt, authority.memory_record, authority.tombstone, authority.revocation,
   authority.citation, authority.evidence, authority.membership,
   authority.content_signature, authority.content_band, authority.content_assertion,
-  authority.token_identity, authority.principal_link
+  authority.token_identity, authority.principal_link,
+  authority.unvalidated_write, authority.external_authority, authority.external_key
   to authority_read, authority_propose, authority_issue;
 grant select on authority.audit_event to authority_read;
 
@@ -112,6 +114,12 @@ grant update (superseded_by, supersede_time) on authority.memory_record to autho
 grant select on authority.aggregate to authority_aggregator;
 grant select (tenant, memory_namespace, memory_type, visibility, create_time) on authority.memory_record
   to authority_aggregator;
+-- The owner of the function that takes memory without validation: records without a receipt (row_security.sql) and what
+-- is told of them, and nothing that a commit changes.
+grant select on authority.memory_namespace, authority.principal, authority.tombstone to authority_unvalidated;
+grant insert on authority.memory_record, authority.unvalidated_write, authority.outbox, authority.audit_event
+  to authority_unvalidated;
+grant usage on sequence authority.decision_sequence to authority_unvalidated;
 
 -- The relay notes what became of an event and never makes or changes one; it forgets what was delivered
 -- (row_security.sql).
@@ -128,6 +136,10 @@ grant insert on authority.token_identity, authority.principal_link to authority_
 grant update (state) on authority.token_identity to authority_admin;
 grant update (state, revoke_time) on authority.principal_link to authority_admin;
 grant insert on authority.policy_version, authority.tombstone, authority.audit_event to authority_admin;
+-- Who else has a say on policy.
+grant insert on authority.external_authority, authority.external_key to authority_admin;
+grant update (memory_namespaces, required) on authority.external_authority to authority_admin;
+grant update (state, revoke_time) on authority.external_key to authority_admin;
 -- What a person decided on evidence, entered by the operator; of the evidence itself nothing ever changes.
 grant update (state, decided_by, decide_time, note) on authority.evidence to authority_admin;
 

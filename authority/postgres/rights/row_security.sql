@@ -10,7 +10,7 @@ begin
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
     'outbox_parked', 'audit_event', 'stream_nonce', 'revocation', 'refusal_count', 'citation', 'evidence',
     'token_identity', 'principal_link', 'membership', 'content_signature', 'content_band',
-    'content_assertion', 'aggregate', 'approval_use']
+    'content_assertion', 'aggregate', 'approval_use', 'unvalidated_write', 'external_authority', 'external_key']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c
@@ -74,5 +74,15 @@ begin
                    and p.policyname = 'issuing_approves_nothing') then
     create policy issuing_approves_nothing on authority.approval_decision as restrictive for insert to authority_issue
       with check (decided_by_kind = 'system_policy' or verdict = 'revoke');
+  end if;
+end $$;
+
+-- Who may write memory without validation may write no other: what has a receipt is the commit function's alone.
+do $$
+begin
+  if not exists (select 1 from pg_policies p where p.schemaname = 'authority' and p.tablename = 'memory_record'
+                   and p.policyname = 'only_without_a_receipt') then
+    create policy only_without_a_receipt on authority.memory_record as restrictive for insert to authority_unvalidated
+      with check (receipt_id is null);
   end if;
 end $$;

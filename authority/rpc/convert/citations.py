@@ -53,7 +53,7 @@ def citation_message(citation: Citation) -> pb.Citation:
         record_id=citation.record_id,
         memory_namespace=citation.memory_namespace,
         content_digest=digest_text(citation.content_digest),
-        receipt_digest=digest_text(citation.receipt_digest),
+        receipt_digest=digest_text(citation.receipt_digest) if citation.receipt_digest else "",
         cited_by=values.principal_message(citation.cited_by),
         citing_kind=citation.citing_kind,
         citing_ref=citation.citing_ref,

@@ -8,7 +8,7 @@ from authority.rpc.convert.citations import citation_message
 from authority.rpc.convert.digests import digest_text
 from authority.rpc.convert.enums import APPROVAL_VERDICTS, DECIDER_KINDS, EXPORT_FORMS, RECORD_STATES
 from authority.rpc.convert.memory import record_message
-from authority.rpc.convert.statements import optional_statement_message, statement_message
+from authority.rpc.convert.statements import optional_statement_message
 from authority.rpc.convert.times import optional_timestamp, timestamp_message
 from authority.rpc.convert.values import principal_message
 from authority.usecases.export_record import ExportedTrail, ExportForm, RecordExport
@@ -23,7 +23,7 @@ def export_response(export: RecordExport) -> pb.ExportRecordResponse:
     return pb.ExportRecordResponse(
         export=pb.RecordExport(
             record=record_message(history.record),
-            receipt=statement_message(history.receipt.statement),
+            receipt=optional_statement_message(history.receipt.statement if history.receipt else None),
             attestation=optional_statement_message(export.attestation),
             state=RECORD_STATES.number(export.state),
             export_time=timestamp_message(export.export_time),

@@ -41,6 +41,7 @@ def record_message(record: MemoryRecord) -> pb.MemoryRecord:
         costs=cost_messages(record.costs),
         correlation_id=record.correlation_id,
         supersedes_record_id=record.supersedes_record_id,
+        validated=record.validated,
     )
 
 

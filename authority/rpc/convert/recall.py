@@ -22,6 +22,7 @@ def recall_request(request: pb.RecallRecordsRequest) -> RecallRequest:
         subject_refs=values.references(request.subject_refs, "subject_refs"),
         created_after_time=optional_instant(request, "created_after_time"),
         created_before_time=optional_instant(request, "created_before_time"),
+        with_unvalidated=request.include_unvalidated,
     )
     require_order(query.created_after_time, query.created_before_time, "created_before_time")
     page = values.page(

@@ -43,6 +43,14 @@ from authority.usecases.ports.requests import RequestMark
 from authority.usecases.ports.statements import KeySet, OpenedInvocation, Signer, Statements
 from authority.usecases.ports.surroundings import Clock, Identifiers
 from authority.usecases.ports.tokens import Cursors, PageTokens, RevisionTokens
+from authority.usecases.ports.unvalidated import (
+    NewUnvalidated,
+    Observe,
+    UnvalidatedCounts,
+    UnvalidatedReports,
+    UnvalidatedWrites,
+    WrittenUnvalidated,
+)
 from authority.usecases.ports.validators import Likenesses, Validators
 
 __all__ = [
@@ -80,9 +88,11 @@ __all__ = [
     "MadeGrant",
     "Memberships",
     "MemoryNamespaces",
+    "NewUnvalidated",
     "NoSigningKey",
     "Nonces",
     "NotTaken",
+    "Observe",
     "Offer",
     "OpenedInvocation",
     "Outbox",
@@ -120,7 +130,11 @@ __all__ = [
     "StreamNonces",
     "Taken",
     "Tokens",
+    "UnvalidatedCounts",
+    "UnvalidatedReports",
+    "UnvalidatedWrites",
     "Validations",
     "Validators",
     "WithdrawnProposal",
+    "WrittenUnvalidated",
 ]

@@ -38,8 +38,19 @@ class Aggregates(Protocol):
 class Records(Protocol):
     """Reads learned memory. What is expired, revoked or outside its validity is absent."""
 
-    async def get(self, tenant: TenantRef, record_id: str, reader: PrincipalRef, now: Instant) -> MemoryRecord | None:
-        """The record when it is visible to the reader."""
+    async def get(
+        self,
+        tenant: TenantRef,
+        record_id: str,
+        reader: PrincipalRef,
+        now: Instant,
+        *,
+        with_unvalidated: bool = False,
+    ) -> MemoryRecord | None:
+        """The record when it is visible to the reader.
+
+        `with_unvalidated` shows, where the memory namespace enforces, also what was never validated.
+        """
         ...
 
     async def page(
@@ -51,8 +62,9 @@ class Records(Protocol):
         after: str,
         size: int,
         now: Instant,
+        with_unvalidated: bool = False,
     ) -> Sequence[MemoryRecord]:
-        """Visible records in the order of their ids after `after`."""
+        """Visible records in the order of their ids after `after`; `with_unvalidated` as above."""
         ...
 
 

@@ -22,7 +22,7 @@ from capability_authority.v1 import policy_service_pb2 as policy_pb
 from capability_authority.v1 import proposal_service_pb2 as proposal_pb
 from capability_authority.v1 import types_pb2 as types
 from capability_authority.v1.capability_service_pb2_grpc import CapabilityServiceServicer
-from capability_authority.v1.errors_pb2 import ERROR_REASON_BINDING_MISMATCH
+from capability_authority.v1.errors_pb2 import ERROR_REASON_BINDING_MISMATCH, ERROR_REASON_NOT_VALIDATED
 from capability_authority.v1.memory_service_pb2_grpc import MemoryServiceServicer
 from capability_authority.v1.policy_service_pb2_grpc import PolicyServiceServicer
 from capability_authority.v1.proposal_service_pb2_grpc import ProposalServiceServicer
@@ -317,6 +317,7 @@ class CapabilityServicer(CapabilityServiceServicer):
         terms = receipt.capability
         self._state.records[receipt.record_id] = memory_pb.MemoryRecord(
             record_id=receipt.record_id,
+            validated=True,
             memory_namespace=terms.memory_namespace,
             memory_type=self._state.proposals[terms.proposal_id].memory_type,
             provenance=types.PROVENANCE_AGENT_OUTPUT,
@@ -513,6 +514,28 @@ class MemoryServicer(MemoryServiceServicer):
         )
         self._state.proposals[proposal.proposal_id] = proposal
         return memory_pb.CorrectRecordResponse(proposal=proposal)
+
+    async def WriteUnvalidatedRecord(
+        self, request: memory_pb.WriteUnvalidatedRecordRequest, context: Context
+    ) -> memory_pb.WriteUnvalidatedRecordResponse:
+        """Stores a record, whose id is the request's, and would have refused it."""
+        record = memory_pb.MemoryRecord(
+            record_id=request.request_id,
+            memory_namespace=request.memory_namespace,
+            memory_type=request.memory_type,
+            content=request.content,
+            media_type=request.media_type,
+            visibility=request.visibility,
+        )
+        replayed = request.request_id in self._state.records
+        self._state.records[record.record_id] = record
+        return memory_pb.WriteUnvalidatedRecordResponse(
+            record=record,
+            observation=memory_pb.WriteUnvalidatedRecordResponse.Observation(
+                would_refuse=ERROR_REASON_NOT_VALIDATED, validators=["secrets:aws_key"], policies=["deny-failed"]
+            ),
+            replayed=replayed,
+        )
 
 
 def _sequence_of(message: capability_pb.WatchRevocationsResponse) -> int:

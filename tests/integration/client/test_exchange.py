@@ -8,12 +8,14 @@ from capability_authority import CapabilityAuthority, Credentials
 from capability_authority.client import (
     ExportRejected,
     NotFound,
+    Observation,
     ProposalWithdrawal,
     RecordRevocation,
     Reference,
     Revision,
     Revocation,
     UnknownRpc,
+    UnvalidatedWrite,
 )
 from capability_authority.offline import (
     Check,
@@ -118,6 +120,19 @@ async def test_a_proposal_is_withdrawn_by_itself_or_its_id(client: CapabilityAut
     at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
     assert answers == [ProposalWithdrawal(at, replayed=False), ProposalWithdrawal(at, replayed=True)]
     assert (await client.get_proposal(proposal.proposal_id)).state == "withdrawn"
+
+
+async def test_a_record_is_written_without_validation_and_says_so(client: CapabilityAuthority) -> None:
+    async def write() -> UnvalidatedWrite:
+        return await client.write_unvalidated(
+            memory_namespace="engineering/reviews", memory_type="snapshot", content="tea", request_id="0190f3a0-0001"
+        )
+
+    written, again = await write(), await write()
+
+    assert (written.record.validated, written.record.receipt_id, written.record.content) == (False, "", b"tea")
+    assert (written.replayed, again.replayed, again.record_id) == (False, True, written.record_id)
+    assert written.observation == Observation("NOT_VALIDATED", ("secrets:aws_key",), ("deny-failed",), "")
 
 
 async def test_a_record_is_revoked_by_itself_its_commit_or_its_id(client: CapabilityAuthority) -> None:

@@ -51,6 +51,18 @@ TRIPS: dict[str, Trip] = {
     "issuer_key_compromise_is_revoked": Trip(
         "issuer_key", "a compromised key is revoked", {"compromised_since_time": "2027-01-01T00:00:00Z"}
     ),
+    # --- who else has a say on policy
+    "external_authority_named_once": Trip("external_authority", "an issuer is one authority"),
+    "external_authority_has_a_say_somewhere": Trip(
+        "external_authority", "absent never means everywhere", {"issuer": "new", "memory_namespaces": []}
+    ),
+    "external_key_one_owner": Trip("external_key", "a key belongs to one of them"),
+    "external_key_of_authority": Trip(
+        "external_key", "it belongs to one that is configured", {"key_id": NO_DIGEST, "issuer": "nobody"}
+    ),
+    "external_key_is_ed25519": Trip("external_key", "a key is 32 bytes long", {"public_key": BAD_DIGEST}),
+    "external_key_state_known": Trip("external_key", "the states are closed", {"state": "resting"}),
+    "external_key_revoked_has_time": Trip("external_key", "what is revoked has a time", {"state": "revoked"}),
     # --- memory namespaces
     "memory_namespace_key": Trip("memory_namespace", "a memory namespace is made once"),
     "memory_namespace_policy_loaded": Trip(
@@ -311,6 +323,21 @@ TRIPS: dict[str, Trip] = {
     ),
     "memory_record_scope_of_channel_or_team": Trip(
         "memory_record", "only a channel's or a team's record has a scope", {"visibility_scope": "crew"}
+    ),
+    "memory_record_validated_in_whole": Trip(
+        "memory_record",
+        "a receipt and a proposal come together",
+        {"proposal_id": None},
+        copied="receipt_id is not null",
+    ),
+    "unvalidated_write_of_one_record": Trip("unvalidated_write", "a record is written once"),
+    "unvalidated_write_of_record": Trip("unvalidated_write", "what was written is a record", {"record_id": NEW_ID}),
+    "unvalidated_write_mode_known": Trip("unvalidated_write", "an enforcing mode takes none", {"mode": "enforce"}),
+    "unvalidated_write_observed_is_judged": Trip(
+        "unvalidated_write", "who is observed is judged, by a policy", {"policy_version": None}
+    ),
+    "unvalidated_write_reason_known": Trip(
+        "unvalidated_write", "the reasons are closed", {"would_refuse": "BAD_MOOD"}, copied="would_refuse <> ''"
     ),
     "memory_record_superseded_has_time": Trip(
         "memory_record", "what was superseded has a time", {"superseded_by": NEW_ID, "supersede_time": None}

@@ -5,6 +5,7 @@ import json
 import asyncpg
 import pytest
 
+from authority.domain.record import Mode
 from authority.domain.tally import Counted, minute_of
 from tests.integration.postgres.constraints import TRIPS, Trip
 from tests.integration.postgres.parking import park_oldest_event
@@ -13,11 +14,13 @@ from tests.world.aggregating import aggregated
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
+from tests.world.external import configured
 from tests.world.granting import Granting
 from tests.world.guarded import LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
 from tests.world.reviewing import approved_for_two_decisions
+from tests.world.unvalidated import set_mode, write_unvalidated
 from tests.world.world import World, must
 
 
@@ -42,6 +45,9 @@ async def good_rows(authority: Authority) -> World:
     await bind(world, world.service, TOKEN)
     await link(world, world.agent, world.user)
     await approved_for_two_decisions(world)
+    await set_mode(world, Mode.OBSERVE)
+    must(await write_unvalidated(world))
+    await configured(world)
     correction = must(await world.correct((await world.committed())[1].receipt.record_id))
     must(await world.commit(await world.issued_on(await world.allow(correction))))
     return world

@@ -24,6 +24,7 @@ ROLES = (
     "authority_admin",
     "authority_service",
     "authority_aggregator",
+    "authority_unvalidated",
 )
 
 ALLOWED = """
@@ -31,6 +32,8 @@ authority_committer  select  everything
 authority_committer  insert  commit_receipt memory_record outbox audit_event
 authority_committer  update  capability(state,receipt_id) proposal_head(state,receipt_id)
 authority_committer  update  memory_record(superseded_by,supersede_time)
+authority_unvalidated select memory_namespace principal tombstone
+authority_unvalidated insert memory_record unvalidated_write outbox audit_event
 authority_propose    select  known
 authority_propose    insert  request proposal_head proposal validation_receipt approval_decision audit_event
 authority_propose    insert  revocation citation evidence content_signature content_band content_assertion
@@ -51,6 +54,8 @@ authority_admin      select  everything
 authority_admin      insert  issuer_key memory_namespace principal principal_key policy_version tombstone audit_event
 authority_admin      insert  revocation membership aggregate
 authority_admin      insert  token_identity principal_link
+authority_admin      insert  external_authority external_key
+authority_admin      update  external_authority(memory_namespaces,required) external_key(state,revoke_time)
 authority_admin      update  issuer_key memory_namespace principal principal_key membership
 authority_admin      update  evidence(state,decided_by,decide_time,note)
 authority_admin      update  aggregate(state,remove_time) token_identity(state) principal_link(state,revoke_time)
@@ -150,6 +155,20 @@ async def test_only_the_commit_role_may_commit(superuser: Superuser) -> None:
     assert able == {"authority_commit", "authority_committer"}, "its owner may too, and nobody can become its owner"
 
 
+async def test_only_who_proposes_may_write_without_validation(superuser: Superuser) -> None:
+    types = (
+        "text text uuid text text text bytea bytea text text[] text[] text text timestamptz timestamptz timestamptz "
+        "text jsonb text text uuid text text timestamptz text text text[] text[] text text bytea"
+    )
+    statement = f"select authority.write_unvalidated({', '.join(f'null::{kind}' for kind in types.split())})"
+    able = set()
+    for role in ROLES:
+        async with acting_as(superuser, role):
+            if await may(superuser, statement):
+                able.add(role)
+    assert able == {"authority_propose", "authority_unvalidated"}, "never who commits, and nobody can become its owner"
+
+
 async def test_adr328_05_what_crosses_tenants_can_count_and_see_nothing_else(superuser: Superuser) -> None:
     # given the function that counts, then whoever reads may ask it, and its owner sees what is counted by
     able, statement = set(), "select * from authority.count_aggregate('a|b', 'trends', 'notes', now())"
@@ -194,6 +213,7 @@ async def test_no_role_can_get_around_the_rest(superuser: Superuser, role: str, 
         ("authority_committer", False),
         ("authority_read", False),
         ("authority_relay", False),
+        ("authority_unvalidated", True),
         ("authority_propose", True),
         ("authority_issue", True),
         ("authority_admin", True),
@@ -235,15 +255,21 @@ async def test_the_service_takes_on_its_powers_and_no_other(superuser: Superuser
     assert able == powers | {"authority_service"}
 
 
-async def test_the_commit_function_is_its_owners_and_looks_nowhere_else(superuser: Superuser) -> None:
+@pytest.mark.parametrize(
+    ("function", "owner"), [("commit", "authority_committer"), ("write_unvalidated", "authority_unvalidated")]
+)
+async def test_a_function_that_lends_rights_is_its_owners_and_looks_nowhere_else(
+    superuser: Superuser, function: str, owner: str
+) -> None:
     row = await superuser.fetchrow(
         """
         select pg_get_userbyid(proowner) as owner, prosecdef, proconfig from pg_proc
-        where pronamespace = 'authority'::regnamespace and proname = 'commit'
-        """
+        where pronamespace = 'authority'::regnamespace and proname = $1
+        """,
+        function,
     )
     assert row
-    assert (row["owner"], row["prosecdef"]) == ("authority_committer", True)
+    assert (row["owner"], row["prosecdef"]) == (owner, True)
     assert "search_path=authority, pg_temp" in row["proconfig"]
 
 
@@ -310,6 +336,6 @@ async def test_only_the_issue_role_may_issue_and_by_its_own_rights(superuser: Su
     lending = await superuser.fetch(
         "select proname from pg_proc where pronamespace = 'authority'::regnamespace and prosecdef"
     )
-    assert {row["proname"] for row in lending} == {"commit", "count_aggregate"}, (
+    assert {row["proname"] for row in lending} == {"commit", "count_aggregate", "write_unvalidated"}, (
         "no other function lends its owner's rights"
     )

@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from authority.domain.plan import Committed
+from authority.domain.record import Mode
 from authority.domain.tally import Counted, minute_of
 from authority.postgres.committer import CommitterSettings, PostgresCommitter
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
@@ -18,12 +19,14 @@ from tests.world.aggregating import aggregated
 from tests.world.authority import Authority
 from tests.world.clock import LATE
 from tests.world.evidence import kept
+from tests.world.external import configured
 from tests.world.granting import Granting
 from tests.world.guarded import LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
 from tests.world.reviewing import approved_for_two_decisions
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
+from tests.world.unvalidated import set_mode, write_unvalidated
 from tests.world.world import World, must
 
 READERS = ("authority_committer", "authority_propose", "authority_issue", "authority_read", "authority_admin")
@@ -46,6 +49,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         await bind(world, world.service, TOKEN)
         await link(world, world.agent, world.user)
         await approved_for_two_decisions(world)
+        await configured(world)
         must(await world.cite(answer.receipt.record_id, "answer 1"))
         await kept(world, b"a log")
         await join(world, world.user, CREW)
@@ -53,6 +57,9 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         await judged(world, f'{{"predicate":"said","value":"{LONG}"}}', media_type="application/json")
         await aggregated(world)
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
+    for world in worlds:  # Not above: each parks the oldest event that there is.
+        await set_mode(world, Mode.OBSERVE)
+        must(await write_unvalidated(world))
     return worlds
 
 
@@ -131,6 +138,10 @@ async def test_h11_the_relay_deletes_no_event_that_was_not_delivered(
         ("authority_admin", "memory_namespace"),
         ("authority_admin", "tombstone"),
         ("authority_admin", "token_identity"),
+        ("authority_admin", "external_authority"),
+        ("authority_admin", "external_key"),
+        ("authority_unvalidated", "memory_record"),
+        ("authority_unvalidated", "unvalidated_write"),
     ],
 )
 async def test_nobody_writes_for_a_tenant_that_was_not_named(

@@ -9,8 +9,8 @@ from tests.integration.postgres.test_rights import acting_as
 from tests.world.world import World
 
 READING = {
-    "record_by_id": ("'test|t'", "gen_random_uuid()", "'test|user'", "now()"),
-    "record_page": ("'test|t'", "'notes'", "'test|user'", "now()", "gen_random_uuid()", "5"),
+    "record_by_id": ("'test|t'", "gen_random_uuid()", "'test|user'", "now()", "false"),
+    "record_page": ("'test|t'", "'notes'", "'test|user'", "now()", "gen_random_uuid()", "5", "false"),
     "duplicate_record": ("'test|t'", "'notes'", "sha256('tea')", "gen_random_uuid()", "'test|user'"),
     "recall_page": (
         "'test|t'",
@@ -22,6 +22,7 @@ READING = {
         "20",
         *["null"] * 5,
         "1000000",
+        "false",
     ),
 }
 

@@ -23,6 +23,7 @@ from authority.rpc.convert import (
     proposals,
     recall,
     receipts,
+    unvalidated,
     values,
 )
 from authority.rpc.convert.digests import digest
@@ -184,6 +185,11 @@ def _decode_list_citations(request: Message) -> object:
 def _decode_get_proposal(request: Message) -> object:
     assert isinstance(request, proposal_service_pb2.GetProposalRequest)
     return values.uuid(request.proposal_id, "proposal_id"), proposals.newest_or_revision(request)
+
+
+def _decode_unvalidated(request: Message) -> object:
+    assert isinstance(request, memory_service_pb2.WriteUnvalidatedRecordRequest)
+    return unvalidated.unvalidated_request(CALLER, request, "")
 
 
 def _decode_policy_version(request: Message) -> object:
@@ -424,6 +430,26 @@ RPCS: dict[str, Rpc] = {
         _with_caller(evidence.evidence_request),
     ),
     "ReadEvidence": Rpc(evidence_service_pb2.ReadEvidenceRequest(digest=DIGEST), _alone(evidence.wanted_digest)),
+    "WriteUnvalidatedRecord": Rpc(
+        memory_service_pb2.WriteUnvalidatedRecordRequest(
+            request_id="r1",
+            tenant=types_pb2.TenantRef(namespace="acme", id="t1"),
+            memory_namespace="notes",
+            memory_type=types_pb2.MEMORY_TYPE_PREFERENCE,
+            content=b'{"likes":"tea"}',
+            media_type="application/json",
+            source_refs=["chat/7"],
+            subject_refs=["user:ann"],
+            visibility=types_pb2.VISIBILITY_TEAM,
+            visibility_scope="crew",
+            valid_from_time=Timestamp(seconds=1_000),
+            valid_until_time=Timestamp(seconds=2_000),
+            record_expire_time=Timestamp(seconds=3_000, nanos=5_000_000),
+            correlation_id="trace-1",
+            costs=[types_pb2.Cost(stage="extraction", model="m 1", input_tokens=1, output_tokens=2, usd_micros=3)],
+        ),
+        _decode_unvalidated,
+    ),
     "GetMemoryRecord": Rpc(memory_service_pb2.GetMemoryRecordRequest(record_id=UUID), _decode_get_record),
     "ListMemoryRecords": Rpc(
         memory_service_pb2.ListMemoryRecordsRequest(memory_namespace="notes", page_size=10, page_token="token"),

@@ -135,6 +135,7 @@ def test_every_field_of_a_record_is_sent() -> None:
         ],
         "correlation_id": "trace-1",
         "supersedes_record_id": "r-0",
+        "validated": True,
     }
 
 

@@ -109,6 +109,8 @@ MAY_BE_ABSENT = {
     ("ListAuditEvents", "filter.kind"),
     ("WatchAuditEvents", "filter.correlation_id"),
     ("WatchAuditEvents", "filter.kind"),
+    ("WriteUnvalidatedRecord", "correlation_id"),
+    ("WriteUnvalidatedRecord", "visibility_scope"),
 }
 """None of them says whose things are meant: that is the tenant of the caller, and a memory namespace that is named."""
 MAY_HOLD_ANY_TEXT = {"at_least_as_fresh_as", "cursor", "query", "note", "page_token"}

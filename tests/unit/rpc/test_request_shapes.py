@@ -151,6 +151,16 @@ RevokeRecord      | record_id: ""                                   | MALFORMED 
 RevokeRecord      | record_id: "*"                                  | MALFORMED record_id
 RevokeRecord      | note: "a\0b"                                    | MALFORMED note
 RevokeRecord      | note: "%(1025)"                                 | LIMIT_EXCEEDED note
+WriteUnvalidatedRecord | request_id: ""                             | MALFORMED request_id
+WriteUnvalidatedRecord | tenant { namespace: "" }                   | MALFORMED tenant.namespace
+WriteUnvalidatedRecord | tenant { id: "*" }                         | MALFORMED tenant.id
+WriteUnvalidatedRecord | memory_namespace: ""                       | MALFORMED memory_namespace
+WriteUnvalidatedRecord | memory_type: MEMORY_TYPE_UNSPECIFIED       | MALFORMED memory_type
+WriteUnvalidatedRecord | content: ""                                | MALFORMED content
+WriteUnvalidatedRecord | media_type: "text/html"                    | MALFORMED media_type
+WriteUnvalidatedRecord | source_refs: ""                            | MALFORMED source_refs[1]
+WriteUnvalidatedRecord | valid_from_time { seconds: 2000 }          | MALFORMED valid_until_time
+WriteUnvalidatedRecord | costs { stage: "s" usd_micros: -1 }        | MALFORMED costs[1].usd_micros
 CorrectRecord     | request_id: ""                                  | MALFORMED request_id
 CorrectRecord     | record_id: ""                                   | MALFORMED record_id
 CorrectRecord     | memory_type: 99                                 | MALFORMED memory_type

@@ -62,7 +62,13 @@ from capability_authority.client.errors import (
 from capability_authority.client.evidence_values import Evidence
 from capability_authority.client.grant_values import GrantStatus, HeldGrant, grant_terms
 from capability_authority.client.issue_items import IssueItem
-from capability_authority.client.memory_values import Citation, RecallHit, RecordExport
+from capability_authority.client.memory_values import (
+    Citation,
+    Observation,
+    RecallHit,
+    RecordExport,
+    UnvalidatedWrite,
+)
 from capability_authority.client.presentations import CommitItem, StreamedCommit
 from capability_authority.client.retries import RetryPolicy
 from capability_authority.client.rpcs import UnknownRpc
@@ -138,6 +144,7 @@ __all__ = [
     "NotServed",
     "NotValidated",
     "NotYetValid",
+    "Observation",
     "Overloaded",
     "PlaintextRefused",
     "PolicyBundle",
@@ -171,6 +178,7 @@ __all__ = [
     "Unavailable",
     "UnknownReason",
     "UnknownRpc",
+    "UnvalidatedWrite",
     "Validation",
     "grant_terms",
 ]

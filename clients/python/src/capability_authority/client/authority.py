@@ -18,6 +18,7 @@ from capability_authority.client.verbs.issuing import IssuingVerbs
 from capability_authority.client.verbs.memory import MemoryVerbs
 from capability_authority.client.verbs.policies import PolicyVerbs
 from capability_authority.client.verbs.proposals import ProposalVerbs
+from capability_authority.client.verbs.unvalidated import UnvalidatedVerbs
 
 __all__ = ["DEFAULT_RETRIES", "DEFAULT_TIMEOUT", "CapabilityAuthority"]
 
@@ -35,6 +36,7 @@ class CapabilityAuthority(
     CommitVerbs,
     MemoryVerbs,
     EvidenceVerbs,
+    UnvalidatedVerbs,
     ExportVerbs,
     AuditVerbs,
 ):

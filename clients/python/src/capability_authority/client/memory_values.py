@@ -7,9 +7,9 @@ from capability_authority.client.credentials import Reference
 from capability_authority.client.values import MemoryRecord
 from capability_authority.client.words import word_of
 from capability_authority.offline import Check, CheckVerdict
-from capability_authority.v1 import memory_service_pb2
+from capability_authority.v1 import errors_pb2, memory_service_pb2
 
-__all__ = ["Citation", "RecallHit", "RecordExport"]
+__all__ = ["Citation", "Observation", "RecallHit", "RecordExport", "UnvalidatedWrite"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Citation:
 
     @property
     def receipt_digest(self) -> str:
-        """The statement digest of the cited record's commit receipt."""
+        """The statement digest of the cited record's commit receipt; empty for one written without validation."""
         return self.message.receipt_digest
 
     @property
@@ -104,3 +104,49 @@ class RecordExport:
         """The same, for whoever asked for another record: it proves itself, and not what was asked for."""
         because = f"expected record {record_id}, presented {self.message.record.record_id}"
         return replace(self, checks=(Check("record", CheckVerdict.BROKEN, because), *self.checks))
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What would become of a record if its memory namespace enforced."""
+
+    would_refuse: str
+    """Empty when it would be committed; else "POLICY_DENIED", "NOT_VALIDATED" or "APPROVAL_REQUIRED"."""
+    validators: tuple[str, ...]
+    """"name:reason" of each that did not pass it."""
+    policies: tuple[str, ...]
+    """That determined the decision, by name."""
+    policy_version: str
+    """The digest of the bundle that was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnvalidatedWrite:
+    """A record that was written without validation."""
+
+    message: memory_service_pb2.WriteUnvalidatedRecordResponse
+    """All of it."""
+
+    @property
+    def record(self) -> MemoryRecord:
+        """The record, which says that it is not `validated`."""
+        return MemoryRecord(self.message.record)
+
+    @property
+    def record_id(self) -> str:
+        """The id that the authority gave."""
+        return self.message.record.record_id
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the same request wrote it before."""
+        return self.message.replayed
+
+    @property
+    def observation(self) -> Observation | None:
+        """What enforcement would say, where the memory namespace is observed; else None."""
+        if not self.message.HasField("observation"):
+            return None
+        told = self.message.observation
+        reason = "" if told.would_be_allowed else word_of(errors_pb2.ErrorReason, told.would_refuse).upper()
+        return Observation(reason, tuple(told.validators), tuple(told.policies), told.policy_version)

@@ -336,8 +336,13 @@ class MemoryRecord:
 
     @property
     def receipt_id(self) -> str:
-        """Of the commit receipt that proves it was allowed."""
+        """Of the commit receipt that proves it was allowed; empty when it was written without validation."""
         return self.message.receipt_id
+
+    @property
+    def validated(self) -> bool:
+        """False when it was written without validation: then nothing proves it and nobody decided on it."""
+        return self.message.validated
 
     @property
     def memory_namespace(self) -> str:

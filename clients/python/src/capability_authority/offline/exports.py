@@ -127,6 +127,8 @@ class _Export:
 
     def _receipt(self) -> "str | tuple[CheckVerdict, str]":
         export = self._export
+        if not export.HasField("receipt") and not self._record.validated:
+            raise _Broken("it was written without validation: there is no receipt, and nothing proves it")
         attestation = export.attestation if export.HasField("attestation") else None
         receipt = verify_receipt(export.receipt, self._keys, attestation=attestation, content=self._record.content)
         terms = receipt.capability
@@ -146,6 +148,7 @@ class _Export:
         record, terms = self._record, receipt.capability
         _agree(
             [
+                ("validated", True, record.validated),
                 ("tenant", (terms.tenant.namespace, terms.tenant.id), self._tenant),
                 ("record_id", receipt.record_id, record.record_id),
                 ("receipt_id", receipt.receipt_id, record.receipt_id),

@@ -122,6 +122,7 @@ class CapabilityAuthority(Delegate):
     verify_receipt = waiting(Async.verify_receipt)
 
     get_record = waiting(Async.get_record)
+    write_unvalidated = waiting(Async.write_unvalidated)
     revoke_record = waiting(Async.revoke_record)
     correct = waiting(Async.correct)
     list_records = iterating(Async.list_records)

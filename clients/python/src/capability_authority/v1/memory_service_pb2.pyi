@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from capability_authority.v1 import errors_pb2 as _errors_pb2
 from capability_authority.v1 import proposal_service_pb2 as _proposal_service_pb2
 from capability_authority.v1 import statements_pb2 as _statements_pb2
 from capability_authority.v1 import types_pb2 as _types_pb2
@@ -84,6 +85,7 @@ class MemoryRecord(_message.Message):
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
     SUPERSEDES_RECORD_ID_FIELD_NUMBER: _builtins.int
     VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
+    VALIDATED_FIELD_NUMBER: _builtins.int
     record_id: _builtins.str
     memory_namespace: _builtins.str
     memory_type: _types_pb2.MemoryType.ValueType
@@ -100,6 +102,10 @@ class MemoryRecord(_message.Message):
     """Of the record that this one corrected; empty when it corrected none."""
     visibility_scope: _builtins.str
     """Id of the channel or team; empty when the visibility is private or workspace."""
+    validated: _builtins.bool
+    """True when it was committed: validated, decided and proved by a receipt. False when it was written without validation;
+    then `proposal_id`, `receipt_id` and `evidence_digests` are empty, and `proposer` is who wrote it.
+    """
     @_builtins.property
     def proposer(self) -> _types_pb2.PrincipalRef: ...
     @_builtins.property
@@ -144,10 +150,11 @@ class MemoryRecord(_message.Message):
         correlation_id: _builtins.str = ...,
         supersedes_record_id: _builtins.str = ...,
         visibility_scope: _builtins.str = ...,
+        validated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "proposer", b"proposer", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "proposer", b"proposer", "provenance", b"provenance", "receipt_id", b"receipt_id", "record_id", b"record_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "proposer", b"proposer", "provenance", b"provenance", "receipt_id", b"receipt_id", "record_id", b"record_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validated", b"validated", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -158,15 +165,19 @@ class GetMemoryRecordRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     RECORD_ID_FIELD_NUMBER: _builtins.int
+    INCLUDE_UNVALIDATED_FIELD_NUMBER: _builtins.int
     record_id: _builtins.str
+    include_unvalidated: _builtins.bool
+    """Where the memory namespace enforces, answer also with what was never validated. It says so."""
     def __init__(
         self,
         *,
         record_id: _builtins.str = ...,
+        include_unvalidated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["record_id", b"record_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["include_unvalidated", b"include_unvalidated", "record_id", b"record_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -199,21 +210,25 @@ class ListMemoryRecordsRequest(_message.Message):
     MEMORY_NAMESPACE_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    INCLUDE_UNVALIDATED_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
     """NOT_FOUND when no operator made it."""
     page_size: _builtins.int
     """50 when 0, at most 200; a page may be shorter so that the answer stays below 1 MiB."""
     page_token: _builtins.str
+    include_unvalidated: _builtins.bool
+    """Where the memory namespace enforces, list also what was never validated. It says so."""
     def __init__(
         self,
         *,
         memory_namespace: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        include_unvalidated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_namespace", b"memory_namespace", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["include_unvalidated", b"include_unvalidated", "memory_namespace", b"memory_namespace", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -316,6 +331,7 @@ class RecallRecordsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     AT_LEAST_AS_FRESH_AS_FIELD_NUMBER: _builtins.int
+    INCLUDE_UNVALIDATED_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
     """NOT_FOUND when no operator made it."""
     query: _builtins.str
@@ -330,6 +346,8 @@ class RecallRecordsRequest(_message.Message):
     """A `revision_token`: the answer then knows at least what had been written when it was given, or is refused with
     DEPENDENCY_UNAVAILABLE, to be asked for again.
     """
+    include_unvalidated: _builtins.bool
+    """Where the memory namespace enforces, recall also what was never validated. It says so."""
     @_builtins.property
     def memory_types(self) -> _containers.RepeatedScalarFieldContainer[_types_pb2.MemoryType.ValueType]:
         """Each filter that is not empty narrows the hits to records with at least one of its values, at most 64; all filters
@@ -364,10 +382,11 @@ class RecallRecordsRequest(_message.Message):
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
         at_least_as_fresh_as: _builtins.str = ...,
+        include_unvalidated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["created_after_time", b"created_after_time", "created_before_time", b"created_before_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_least_as_fresh_as", b"at_least_as_fresh_as", "created_after_time", b"created_after_time", "created_before_time", b"created_before_time", "memory_namespace", b"memory_namespace", "memory_types", b"memory_types", "page_size", b"page_size", "page_token", b"page_token", "provenances", b"provenances", "query", b"query", "source_refs", b"source_refs", "subject_refs", b"subject_refs"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_least_as_fresh_as", b"at_least_as_fresh_as", "created_after_time", b"created_after_time", "created_before_time", b"created_before_time", "include_unvalidated", b"include_unvalidated", "memory_namespace", b"memory_namespace", "memory_types", b"memory_types", "page_size", b"page_size", "page_token", b"page_token", "provenances", b"provenances", "query", b"query", "source_refs", b"source_refs", "subject_refs", b"subject_refs"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -449,7 +468,7 @@ class Citation(_message.Message):
     content_digest: _builtins.str
     """Of the record's content."""
     receipt_digest: _builtins.str
-    """The statement digest of the record's commit receipt."""
+    """The statement digest of the record's commit receipt; empty for a record that was never validated."""
     citing_kind: _builtins.str
     """What kind of thing cites, and which one: the citer's words."""
     citing_ref: _builtins.str
@@ -686,7 +705,7 @@ class RecordExport(_message.Message):
     def record(self) -> Global___MemoryRecord: ...
     @_builtins.property
     def receipt(self) -> _statements_pb2.SignedStatement:
-        """The exact bytes of the commit."""
+        """The exact bytes of the commit; absent for a record that was never validated, which nothing proves."""
 
     @_builtins.property
     def attestation(self) -> _statements_pb2.SignedStatement:
@@ -984,3 +1003,156 @@ class CorrectRecordResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CorrectRecordResponse: _TypeAlias = CorrectRecordResponse  # noqa: Y015
+
+@_typing.final
+class WriteUnvalidatedRecordRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    TENANT_FIELD_NUMBER: _builtins.int
+    MEMORY_NAMESPACE_FIELD_NUMBER: _builtins.int
+    MEMORY_TYPE_FIELD_NUMBER: _builtins.int
+    CONTENT_FIELD_NUMBER: _builtins.int
+    MEDIA_TYPE_FIELD_NUMBER: _builtins.int
+    SOURCE_REFS_FIELD_NUMBER: _builtins.int
+    SUBJECT_REFS_FIELD_NUMBER: _builtins.int
+    VISIBILITY_FIELD_NUMBER: _builtins.int
+    VALID_FROM_TIME_FIELD_NUMBER: _builtins.int
+    VALID_UNTIL_TIME_FIELD_NUMBER: _builtins.int
+    RECORD_EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    CORRELATION_ID_FIELD_NUMBER: _builtins.int
+    COSTS_FIELD_NUMBER: _builtins.int
+    VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """At most 128 bytes. Reused for another request: IDEMPOTENCY_CONFLICT."""
+    memory_namespace: _builtins.str
+    memory_type: _types_pb2.MemoryType.ValueType
+    content: _builtins.bytes
+    """1 byte to 1 MiB. JSON must be RFC 8785 canonical."""
+    media_type: _builtins.str
+    """"application/json" or "text/plain"."""
+    visibility: _types_pb2.Visibility.ValueType
+    """When unspecified, the default of the memory namespace."""
+    correlation_id: _builtins.str
+    visibility_scope: _builtins.str
+    """The channel or team of the caller's that sees it, when that is the visibility; else empty."""
+    @_builtins.property
+    def tenant(self) -> _types_pb2.TenantRef:
+        """Whom the caller means to write for; its own tenant when absent. Another one: HOLDER_MISMATCH."""
+
+    @_builtins.property
+    def source_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Where it was learned from, at most 64."""
+
+    @_builtins.property
+    def subject_refs(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Whom or what it is about, at most 64."""
+
+    @_builtins.property
+    def valid_from_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def valid_until_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def record_expire_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def costs(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.Cost]:
+        """At most 32."""
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        tenant: _types_pb2.TenantRef | None = ...,
+        memory_namespace: _builtins.str = ...,
+        memory_type: _types_pb2.MemoryType.ValueType = ...,
+        content: _builtins.bytes = ...,
+        media_type: _builtins.str = ...,
+        source_refs: _abc.Iterable[_builtins.str] | None = ...,
+        subject_refs: _abc.Iterable[_builtins.str] | None = ...,
+        visibility: _types_pb2.Visibility.ValueType = ...,
+        valid_from_time: _timestamp_pb2.Timestamp | None = ...,
+        valid_until_time: _timestamp_pb2.Timestamp | None = ...,
+        record_expire_time: _timestamp_pb2.Timestamp | None = ...,
+        correlation_id: _builtins.str = ...,
+        costs: _abc.Iterable[_types_pb2.Cost] | None = ...,
+        visibility_scope: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["record_expire_time", b"record_expire_time", "tenant", b"tenant", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "correlation_id", b"correlation_id", "costs", b"costs", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "record_expire_time", b"record_expire_time", "request_id", b"request_id", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "tenant", b"tenant", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WriteUnvalidatedRecordRequest: _TypeAlias = WriteUnvalidatedRecordRequest  # noqa: Y015
+
+@_typing.final
+class WriteUnvalidatedRecordResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class Observation(_message.Message):
+        """What a commit of it would have met."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        WOULD_BE_ALLOWED_FIELD_NUMBER: _builtins.int
+        WOULD_REFUSE_FIELD_NUMBER: _builtins.int
+        VALIDATORS_FIELD_NUMBER: _builtins.int
+        POLICIES_FIELD_NUMBER: _builtins.int
+        POLICY_VERSION_FIELD_NUMBER: _builtins.int
+        would_be_allowed: _builtins.bool
+        """True when it would have been committed."""
+        would_refuse: _errors_pb2.ErrorReason.ValueType
+        """Otherwise the reason: POLICY_DENIED, NOT_VALIDATED or APPROVAL_REQUIRED."""
+        policy_version: _builtins.str
+        """"sha256:" and 64 lowercase hexadecimal digits."""
+        @_builtins.property
+        def validators(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+            """"name:reason" of each validator that did not pass it."""
+
+        @_builtins.property
+        def policies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+            """The policies that determined the decision, by name."""
+
+        def __init__(
+            self,
+            *,
+            would_be_allowed: _builtins.bool = ...,
+            would_refuse: _errors_pb2.ErrorReason.ValueType = ...,
+            validators: _abc.Iterable[_builtins.str] | None = ...,
+            policies: _abc.Iterable[_builtins.str] | None = ...,
+            policy_version: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["policies", b"policies", "policy_version", b"policy_version", "validators", b"validators", "would_be_allowed", b"would_be_allowed", "would_refuse", b"would_refuse"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    RECORD_FIELD_NUMBER: _builtins.int
+    OBSERVATION_FIELD_NUMBER: _builtins.int
+    REPLAYED_FIELD_NUMBER: _builtins.int
+    replayed: _builtins.bool
+    """True when the record was written before this call."""
+    @_builtins.property
+    def record(self) -> Global___MemoryRecord:
+        """`validated` is false."""
+
+    @_builtins.property
+    def observation(self) -> Global___WriteUnvalidatedRecordResponse.Observation:
+        """In mode `observe`."""
+
+    def __init__(
+        self,
+        *,
+        record: Global___MemoryRecord | None = ...,
+        observation: Global___WriteUnvalidatedRecordResponse.Observation | None = ...,
+        replayed: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["observation", b"observation", "record", b"record"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["observation", b"observation", "record", b"record", "replayed", b"replayed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WriteUnvalidatedRecordResponse: _TypeAlias = WriteUnvalidatedRecordResponse  # noqa: Y015

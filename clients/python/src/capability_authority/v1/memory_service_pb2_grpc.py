@@ -70,6 +70,11 @@ class MemoryServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationResponse.FromString,
                 _registered_method=True)
+        self.WriteUnvalidatedRecord = channel.unary_unary(
+                '/capability_authority.v1.MemoryService/WriteUnvalidatedRecord',
+                request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.WriteUnvalidatedRecordRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.WriteUnvalidatedRecordResponse.FromString,
+                _registered_method=True)
         self.ListCitations = channel.unary_unary(
                 '/capability_authority.v1.MemoryService/ListCitations',
                 request_serializer=capability__authority_dot_v1_dot_memory__service__pb2.ListCitationsRequest.SerializeToString,
@@ -155,6 +160,22 @@ class MemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WriteUnvalidatedRecord(self, request, context):
+        """Writes a record without proposal, validation and decision, where an operator lets the memory namespace take it: for
+        callers from before the authority. In mode `legacy` it is taken and marked; in `observe` it is also judged as a commit
+        would be, and what that would have refused is recorded and answered; in `enforce` it is refused (NOT_VALIDATED), and
+        where the memory namespace is privileged in every mode (POLICY_DENIED). Never taken, in any mode: content of which a
+        tombstone exists (REVOKED), and what is meant for another tenant (HOLDER_MISMATCH).
+
+        The record says everywhere that it is not `validated`, and nothing proves it. Once the memory namespace enforces it is
+        read only by who asks for what is unvalidated. A correction of it that is committed takes its place.
+
+        Caller: a principal with the right `commit`: a service or a user. Provenance is stamped from the caller.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListCitations(self, request, context):
         """What cites a record or a content, in the order in which it was told. Also of what is revoked, superseded or expired.
 
@@ -201,6 +222,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.RegisterCitation,
                     request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationResponse.SerializeToString,
+            ),
+            'WriteUnvalidatedRecord': grpc.unary_unary_rpc_method_handler(
+                    servicer.WriteUnvalidatedRecord,
+                    request_deserializer=capability__authority_dot_v1_dot_memory__service__pb2.WriteUnvalidatedRecordRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_memory__service__pb2.WriteUnvalidatedRecordResponse.SerializeToString,
             ),
             'ListCitations': grpc.unary_unary_rpc_method_handler(
                     servicer.ListCitations,
@@ -398,6 +424,33 @@ class MemoryService:
             '/capability_authority.v1.MemoryService/RegisterCitation',
             capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationRequest.SerializeToString,
             capability__authority_dot_v1_dot_memory__service__pb2.RegisterCitationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WriteUnvalidatedRecord(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.MemoryService/WriteUnvalidatedRecord',
+            capability__authority_dot_v1_dot_memory__service__pb2.WriteUnvalidatedRecordRequest.SerializeToString,
+            capability__authority_dot_v1_dot_memory__service__pb2.WriteUnvalidatedRecordResponse.FromString,
             options,
             channel_credentials,
             insecure,

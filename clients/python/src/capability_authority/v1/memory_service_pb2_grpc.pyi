@@ -77,6 +77,18 @@ class MemoryServiceStub:
 
     Caller: a principal with the right `read` to whom the record is visible.
     """
+    WriteUnvalidatedRecord: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.WriteUnvalidatedRecordRequest, _memory_service_pb2.WriteUnvalidatedRecordResponse]
+    """Writes a record without proposal, validation and decision, where an operator lets the memory namespace take it: for
+    callers from before the authority. In mode `legacy` it is taken and marked; in `observe` it is also judged as a commit
+    would be, and what that would have refused is recorded and answered; in `enforce` it is refused (NOT_VALIDATED), and
+    where the memory namespace is privileged in every mode (POLICY_DENIED). Never taken, in any mode: content of which a
+    tombstone exists (REVOKED), and what is meant for another tenant (HOLDER_MISMATCH).
+
+    The record says everywhere that it is not `validated`, and nothing proves it. Once the memory namespace enforces it is
+    read only by who asks for what is unvalidated. A correction of it that is committed takes its place.
+
+    Caller: a principal with the right `commit`: a service or a user. Provenance is stamped from the caller.
+    """
     ListCitations: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ListCitationsRequest, _memory_service_pb2.ListCitationsResponse]
     """What cites a record or a content, in the order in which it was told. Also of what is revoked, superseded or expired.
 
@@ -131,6 +143,18 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     record once: told again, the first citation is answered.
 
     Caller: a principal with the right `read` to whom the record is visible.
+    """
+    WriteUnvalidatedRecord: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.WriteUnvalidatedRecordRequest, _memory_service_pb2.WriteUnvalidatedRecordResponse]  # type: ignore[assignment]
+    """Writes a record without proposal, validation and decision, where an operator lets the memory namespace take it: for
+    callers from before the authority. In mode `legacy` it is taken and marked; in `observe` it is also judged as a commit
+    would be, and what that would have refused is recorded and answered; in `enforce` it is refused (NOT_VALIDATED), and
+    where the memory namespace is privileged in every mode (POLICY_DENIED). Never taken, in any mode: content of which a
+    tombstone exists (REVOKED), and what is meant for another tenant (HOLDER_MISMATCH).
+
+    The record says everywhere that it is not `validated`, and nothing proves it. Once the memory namespace enforces it is
+    read only by who asks for what is unvalidated. A correction of it that is committed takes its place.
+
+    Caller: a principal with the right `commit`: a service or a user. Provenance is stamped from the caller.
     """
     ListCitations: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ListCitationsRequest, _memory_service_pb2.ListCitationsResponse]  # type: ignore[assignment]
     """What cites a record or a content, in the order in which it was told. Also of what is revoked, superseded or expired.
@@ -225,6 +249,24 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         record once: told again, the first citation is answered.
 
         Caller: a principal with the right `read` to whom the record is visible.
+        """
+
+    @_abc_1.abstractmethod
+    def WriteUnvalidatedRecord(
+        self,
+        request: _memory_service_pb2.WriteUnvalidatedRecordRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_memory_service_pb2.WriteUnvalidatedRecordResponse, _abc.Awaitable[_memory_service_pb2.WriteUnvalidatedRecordResponse]]:
+        """Writes a record without proposal, validation and decision, where an operator lets the memory namespace take it: for
+        callers from before the authority. In mode `legacy` it is taken and marked; in `observe` it is also judged as a commit
+        would be, and what that would have refused is recorded and answered; in `enforce` it is refused (NOT_VALIDATED), and
+        where the memory namespace is privileged in every mode (POLICY_DENIED). Never taken, in any mode: content of which a
+        tombstone exists (REVOKED), and what is meant for another tenant (HOLDER_MISMATCH).
+
+        The record says everywhere that it is not `validated`, and nothing proves it. Once the memory namespace enforces it is
+        read only by who asks for what is unvalidated. A correction of it that is committed takes its place.
+
+        Caller: a principal with the right `commit`: a service or a user. Provenance is stamped from the caller.
         """
 
     @_abc_1.abstractmethod

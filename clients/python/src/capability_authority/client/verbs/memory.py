@@ -35,19 +35,32 @@ _RECALL_SIZE: Final = 100
 class MemoryVerbs(Connection):
     """Learned memory. What is returned is evidence, never a permission."""
 
-    async def get_record(self, record_id: str, **options: Unpack[CallOptions]) -> MemoryRecord:
-        """Read one record. Raises `AuthorityError`, `NotFound` when it is absent or not visible to the caller."""
-        request = pb.GetMemoryRecordRequest(record_id=record_id)
+    async def get_record(
+        self, record_id: str, *, include_unvalidated: bool = False, **options: Unpack[CallOptions]
+    ) -> MemoryRecord:
+        """Read one record. Raises `AuthorityError`, `NotFound` when it is absent or not visible to the caller.
+
+        What was written without validation is absent where the memory namespace enforces, unless it is asked for.
+        """
+        request = pb.GetMemoryRecordRequest(record_id=record_id, include_unvalidated=include_unvalidated)
         return MemoryRecord((await self._send(request, pb.GetMemoryRecordResponse, **options)).record)
 
     async def list_records(
-        self, *, memory_namespace: str, page_size: int = 0, **options: Unpack[CallOptions]
+        self,
+        *,
+        memory_namespace: str,
+        page_size: int = 0,
+        include_unvalidated: bool = False,
+        **options: Unpack[CallOptions],
     ) -> AsyncIterator[MemoryRecord]:
         """Records that are visible to the caller, page after page, each page a call of its own.
 
         A page has 50 when `page_size` is 0, 200 at most, and fewer where content is long.
+        Where the memory namespace enforces, what was written without validation is left out unless it is asked for.
         """
-        request = pb.ListMemoryRecordsRequest(memory_namespace=memory_namespace, page_size=page_size)
+        request = pb.ListMemoryRecordsRequest(
+            memory_namespace=memory_namespace, page_size=page_size, include_unvalidated=include_unvalidated
+        )
         while True:
             response = await self._send(request, pb.ListMemoryRecordsResponse, **options)
             for record in response.records:
@@ -145,6 +158,7 @@ class MemoryVerbs(Connection):
         created_after_time: datetime | None = None,
         created_before_time: datetime | None = None,
         at_least_as_fresh_as: str = "",
+        include_unvalidated: bool = False,
         **options: Unpack[CallOptions],
     ) -> AsyncIterator[RecallHit]:
         """Find records by the words of their content, the best match first, `limit` of them at most.
@@ -168,6 +182,7 @@ class MemoryVerbs(Connection):
             created_after_time=time_message(created_after_time),
             created_before_time=time_message(created_before_time),
             at_least_as_fresh_as=at_least_as_fresh_as,
+            include_unvalidated=include_unvalidated,
         )
         while limit > 0:
             request.page_size = min(limit, _RECALL_SIZE)

@@ -1,0 +1,71 @@
+"""Messages of MemoryService that write without validation."""
+
+from authority.domain.identity import Caller
+from authority.domain.references import TenantRef
+from authority.domain.unvalidated import Observation
+from authority.rpc.convert import values
+from authority.rpc.convert.costs import costs
+from authority.rpc.convert.digests import digest_text
+from authority.rpc.convert.enums import ERROR_REASONS, MEMORY_TYPES, VISIBILITIES
+from authority.rpc.convert.marks import request_mark
+from authority.rpc.convert.memory import record_message
+from authority.rpc.convert.times import optional_instant, require_order
+from authority.usecases.ports import WrittenUnvalidated
+from authority.usecases.write_unvalidated import UnvalidatedRequest
+from capability_authority.v1 import errors_pb2
+from capability_authority.v1 import memory_service_pb2 as pb
+
+
+def unvalidated_request(
+    caller: Caller, request: pb.WriteUnvalidatedRecordRequest, traceparent: str
+) -> UnvalidatedRequest:
+    """What is to be written, and for whom the caller believes to write."""
+    valid_from_time = optional_instant(request, "valid_from_time")
+    valid_until_time = optional_instant(request, "valid_until_time")
+    require_order(valid_from_time, valid_until_time, "valid_until_time")
+    return UnvalidatedRequest(
+        tenant=_tenant(request),
+        memory_namespace=values.identifier(request.memory_namespace, "memory_namespace"),
+        memory_type=MEMORY_TYPES.member(request.memory_type, "memory_type"),
+        content=values.content(request.content, "content"),
+        media_type=values.media_type(request.media_type, "media_type"),
+        source_refs=values.references(request.source_refs, "source_refs"),
+        subject_refs=values.references(request.subject_refs, "subject_refs"),
+        visibility=VISIBILITIES.optional_member(request.visibility, "visibility"),
+        visibility_scope=values.optional_identifier(request.visibility_scope, "visibility_scope"),
+        valid_from_time=valid_from_time,
+        valid_until_time=valid_until_time,
+        record_expire_time=optional_instant(request, "record_expire_time"),
+        correlation_id=values.optional_identifier(request.correlation_id, "correlation_id"),
+        costs=costs(request.costs, "costs"),
+        mark=request_mark(caller, request),
+        traceparent=traceparent,
+    )
+
+
+def unvalidated_response(answer: WrittenUnvalidated) -> pb.WriteUnvalidatedRecordResponse:
+    """The record, marked, and what enforcement would have said of it."""
+    observation = answer.written.observation
+    return pb.WriteUnvalidatedRecordResponse(
+        record=record_message(answer.written.record),
+        observation=_observation(observation) if observation else None,
+        replayed=answer.replayed,
+    )
+
+
+def _observation(observation: Observation) -> pb.WriteUnvalidatedRecordResponse.Observation:
+    reason = observation.would_refuse
+    return pb.WriteUnvalidatedRecordResponse.Observation(
+        would_be_allowed=reason is None,
+        would_refuse=ERROR_REASONS.number(reason) if reason else errors_pb2.ERROR_REASON_UNSPECIFIED,
+        validators=observation.validators,
+        policies=observation.policies,
+        policy_version=digest_text(observation.policy_version),
+    )
+
+
+def _tenant(request: pb.WriteUnvalidatedRecordRequest) -> TenantRef | None:
+    if not request.HasField("tenant"):
+        return None
+    namespace = values.identifier(request.tenant.namespace, "tenant.namespace")
+    return TenantRef(namespace, values.identifier(request.tenant.id, "tenant.id"))
