@@ -309,6 +309,11 @@ class InProgress(TryLater):
 class BudgetExhausted(TryLater):
     """A budget, rate or concurrency of the caller or its grant is used up for now."""
 
+    @property
+    def dimension(self) -> str:
+        """The dimension of which a grant of the chain has too little left; empty when no grant is the reason."""
+        return self.metadata.get("dimension", "")
+
 
 class Overloaded(TryLater):
     """The authority has too much work waiting and took none of this."""

@@ -1,0 +1,148 @@
+"""Grants over the wire, at two processes of the service, each with its own client."""
+
+from contextlib import AsyncExitStack
+
+from capability_authority.client import (
+    BudgetExhausted,
+    CapabilityAuthority,
+    GrantExceeded,
+    HeldGrant,
+    IssuedCapability,
+    NotAllowed,
+    NotFound,
+    Reference,
+    Revoked,
+    grant_terms,
+)
+from capability_authority.v1.grant_service_pb2 import GrantTerms
+from tests.installation.installation import AUDIENCE, NAMESPACE, Tenant
+from tests.installation.processes import ServiceProcess
+from tests.installation.storage import Storage
+from tests.installation.team import ONCE, Ground, Team, all_of, barrier, refused, team_at
+
+
+def terms(uses: int = 100) -> GrantTerms:
+    """To commit what was validated, so often."""
+    return grant_terms(
+        audiences=[AUDIENCE],
+        actions=["memory.commit-validated"],
+        resources=[],
+        read_memory_namespaces=[],
+        write_memory_namespaces=[NAMESPACE],
+        tools=[],
+        providers=[],
+        models=[],
+        usd_micros=0,
+        tokens=0,
+        latency_ms=1_000,
+        concurrency=1_000,
+        uses=uses,
+        network=False,
+        destructive=False,
+        delegation_depth=2,
+    )
+
+
+def reference(tenant: Tenant, name: str) -> Reference:
+    return tenant[name].principal
+
+
+async def root_of(team: Team, uses: int) -> HeldGrant:
+    """Held by the user, in the service's name."""
+    tenant = team.tenant
+    return await team.admin.issue_grant(
+        terms(uses),
+        subject=reference(tenant, "service"),
+        holder=reference(tenant, "user"),
+        holder_key_id=tenant["user"].key_id,
+    )
+
+
+async def handed_to(team: Team, grant: HeldGrant, name: str, uses: int) -> HeldGrant:
+    """A child, in exchange."""
+    return await team.user.exchange_grant(
+        grant, holder=reference(team.tenant, name), holder_key_id=team.tenant[name].key_id, terms=terms_below(uses)
+    )
+
+
+def terms_below(uses: int) -> GrantTerms:
+    below = terms(uses)
+    below.delegation_depth = 1
+    return below
+
+
+async def issue_under(client: CapabilityAuthority, team: Team, grant: HeldGrant, ground: Ground) -> IssuedCapability:
+    """A capability for the service, asked for by whoever holds the grant."""
+    return await client.issue(
+        ground.proposal,
+        validation_receipt=ground.validation.receipt,
+        decision_receipt=ground.decision.receipt,
+        holder=reference(team.tenant, "service"),
+        holder_key_id=team.tenant["service"].key_id,
+        grant=grant,
+    )
+
+
+async def test_e22_children_used_at_two_processes_never_overspend_their_parent(
+    services: tuple[ServiceProcess, ...], team: Team, storage: Storage
+) -> None:
+    # Given a parent of ten uses, and two children of ten each
+    root = await root_of(team, 10)
+    children = [await handed_to(team, root, name, 10) for name in ("user", "other-service")]
+    grounds = await all_of(team.ground() for _ in range(20))
+    before = storage.assert_whole().receipts
+
+    async with AsyncExitStack() as stack:
+        sides = [await stack.enter_async_context(team_at(it.address, team.tenant, retries=ONCE)) for it in services]
+
+        # When a hundred ask at once, for twenty proposals, at two processes
+        async def ask(number: int) -> IssuedCapability:
+            side, name = sides[number // 2 % 2], ("user", "other_service")[number % 2]
+            return await issue_under(getattr(side, name), team, children[number % 2], grounds[number % 20])
+
+        outcomes = await barrier(ask(number) for number in range(100))
+    # Then ten got one, each of them is committed, and the others were told of what there is too little
+    issued = {it.capability_id: it for it in outcomes if isinstance(it, IssuedCapability)}
+    assert len(issued) == 10
+    assert {it.dimension for it in outcomes if isinstance(it, BudgetExhausted)} == {"uses"}
+    assert all(isinstance(it, IssuedCapability | BudgetExhausted) for it in outcomes), outcomes
+    assert (await team.user.get_grant(root.digest)).spent.uses == 10
+    content = {ground.proposal.proposal_id: ground.proposal.content for ground in grounds}
+    committable = {it.terms.proposal_id: it for it in issued.values()}
+    await all_of(team.service.commit(it, content=content[proposal_id]) for proposal_id, it in committable.items())
+    assert storage.assert_whole().receipts == before + len(committable)
+
+
+async def test_a_grant_is_handed_on_used_shown_and_revoked_at_once_elsewhere(
+    team: Team, team_elsewhere: Team, storage: Storage
+) -> None:
+    # Given somebody who may not issue, until it is granted
+    root = await root_of(team, 3)
+    ground, other = await team.ground(), await team.ground()
+    await refused(
+        team.user.issue_grant(
+            terms(),
+            subject=reference(team.tenant, "service"),
+            holder=reference(team.tenant, "user"),
+            holder_key_id=team.tenant["user"].key_id,
+        ),
+        NotAllowed,
+    )
+    wider = await refused(handed_to(team, root, "other-service", 4), GrantExceeded)
+    assert wider.dimension == "uses"
+    issued = await issue_under(team.user, team, root, ground)
+    waiting = await issue_under(team.user, team, root, other)
+    assert not (await team.service.commit(issued, content=ground.proposal.content)).replayed
+    # When it is shown, then its use is counted
+    status = await team.admin.get_grant(root.digest)
+    assert (status.state, status.spent.uses, status.spent.live_capabilities) == ("active", 2, 1)
+    await refused(team.agent.get_grant(root.digest), NotFound)
+    # When it is revoked at the other process
+    revocation = await team_elsewhere.admin.revoke_grant(root)
+    assert (await team.user.revoke_grant(root.digest)).revoke_time == revocation.revoke_time
+    # Then nothing is issued by it here, and nothing that was is committed; what was committed stays
+    await refused(issue_under(team.user, team, root, await team.ground()), Revoked)
+    await refused(team.service.commit(waiting, content=other.proposal.content), Revoked)
+    assert (await team.service.commit(issued, content=ground.proposal.content)).replayed
+    assert (await team.admin.get_grant(root.digest)).state == "revoked"
+    storage.assert_whole()
