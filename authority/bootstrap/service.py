@@ -20,6 +20,7 @@ from authority.domain.statement import IssuerKey
 from authority.domain.verify import Here
 from authority.policy.engine import CedarPolicyEngine
 from authority.postgres.activations import PostgresActivations
+from authority.postgres.aggregates import PostgresAggregates
 from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.capabilities import IssuingSettings, PostgresCapabilities
 from authority.postgres.citations import PostgresCitations
@@ -97,6 +98,8 @@ from authority.usecases.read_policy import GetPolicyVersion
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
+from authority.usecases.read_under_grant import ReadUnderGrant
+from authority.usecases.recall_aggregate import RecallAggregate
 from authority.usecases.recall_records import RecallRecords
 from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
@@ -367,6 +370,7 @@ def _use_cases(
     presented = PresentedGrants(GrantChains(reader, settings.issuer), grants)
     bearers = Bearers(registry)
     act = ActUnderGrant(presented, clock)
+    reading_under = ReadUnderGrant(admit, act, clock, here)
     issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here, act)
     persons = PostgresPrincipalLinks(databases.read)
     activations = PostgresActivations(databases.propose, databases.issue, settings.issuer, gatherers.relay)
@@ -427,7 +431,8 @@ def _use_cases(
         register_citation=RegisterCitation(admit, reader, receipts, citations, clock, identifiers),
         export_record=ExportRecord(admit, reader, signer, PostgresHistories(databases.read), clock),
         list_citations=ListCitations(admit, citations, pages),
-        recall=RecallRecords(admit, PostgresRecall(databases.read), known, revisions, pages, clock),
+        recall=RecallRecords(reading_under, PostgresRecall(databases.read), known, revisions, pages, clock),
+        recall_aggregate=RecallAggregate(reading_under, PostgresAggregates(databases.read), clock),
         correct_record=CorrectRecord(create, proposing, records, clock),
         put_evidence=PutEvidence(admit, reader, registry, memberships, unscreened, evidence, clock),
         read_evidence=ReadEvidence(admit, evidence),

@@ -43,9 +43,13 @@ class MemoryServicer(MemoryServiceServicer):
         return convert.revocation_response(value_or_refuse(await self._use_cases.revoke_record(caller, asked)))
 
     async def RecallRecords(self, request: pb.RecallRecordsRequest, context: Context) -> pb.RecallRecordsResponse:
-        """Finds records by keywords."""
-        asked = recall.recall_request(request)
-        return recall.recall_response(value_or_refuse(await self._use_cases.recall(current_caller(), asked)))
+        """Finds records by keywords, or tells figures across tenants."""
+        caller = current_caller()
+        if request.aggregate:
+            figures = recall.aggregate_request(caller, request)
+            return recall.aggregate_response(value_or_refuse(await self._use_cases.recall_aggregate(caller, figures)))
+        asked = recall.recall_request(caller, request)
+        return recall.recall_response(value_or_refuse(await self._use_cases.recall(caller, asked)))
 
     async def RegisterCitation(
         self, request: pb.RegisterCitationRequest, context: Context

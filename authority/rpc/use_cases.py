@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from authority.domain.aggregate import AggregateCount
 from authority.domain.audit import AuditFilter, ToldEvent
 from authority.domain.capability import Presentation
 from authority.domain.citation import Citation, Cited
@@ -47,6 +48,7 @@ from authority.usecases.read_audit import AuditWatch
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
+from authority.usecases.recall_aggregate import AggregateRequest
 from authority.usecases.recall_records import RecallRequest
 from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation, RevocationAnswer
@@ -105,6 +107,7 @@ class UseCases:
     write_unvalidated: Callable[[Caller, UnvalidatedRequest], Awaitable[WrittenUnvalidated | Refusal]]
     revoke_record: Callable[[Caller, RecordRevocation], Awaitable[RevocationAnswer | Refusal]]
     recall: Callable[[Caller, RecallRequest], Awaitable[Page[RecallHit] | Refusal]]
+    recall_aggregate: Callable[[Caller, AggregateRequest], Awaitable[Sequence[AggregateCount] | Refusal]]
     register_citation: Callable[[Caller, CitationRequest], Awaitable[Citation | Refusal]]
     export_record: Callable[[Caller, str, ExportForm], Awaitable[RecordExport | Refusal]]
     list_citations: Callable[[Caller, Cited, PageRequest], Awaitable[Page[Citation] | Refusal]]

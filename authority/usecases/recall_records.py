@@ -4,14 +4,14 @@ import json
 from dataclasses import dataclass
 
 from authority.domain.freshness import Freshness
-from authority.domain.identity import Caller, Right, require
+from authority.domain.identity import Caller
 from authority.domain.recall import RecallHit, RecallPosition, RecallQuery
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
-from authority.usecases.admit import Admit
 from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.paging import Page, PageRequest, Pages
 from authority.usecases.ports import Clock, Recall, RevisionTokens
+from authority.usecases.read_under_grant import Presented, ReadUnderGrant
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,15 @@ class RecallRequest:
     query: RecallQuery
     page: PageRequest
     at_least_as_fresh_as: str
+    presented: Presented | None = None
+    """In place of the caller's own right."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallRecords:
     """Visible records of one memory namespace that match, the best first, page by page."""
 
-    admit: Admit
+    reading: ReadUnderGrant
     recall: Recall
     known: KnownNamespaces
     revisions: RevisionTokens
@@ -37,7 +39,7 @@ class RecallRecords:
     async def __call__(self, caller: Caller, request: RecallRequest) -> Page[RecallHit] | Refusal:
         """Rights and visibility are judged anew for each page.
 
-        Refusals: MALFORMED (a token of another tenant, caller or query), NOT_ALLOWED, NOT_FOUND (an
+        Refusals: MALFORMED (a token of another tenant, caller or query), NOT_ALLOWED, those of a grant, NOT_FOUND (an
         unknown memory namespace), DEPENDENCY_UNAVAILABLE (this database has not got what the revision token names yet:
         the same call may be made again).
         """
@@ -47,12 +49,13 @@ class RecallRecords:
         turn = self.pages.open(caller, _binding(request.query), request.page)
         if isinstance(turn, Refusal):
             return turn
-        if refusal := await self.admit(caller) or require(caller, Right.READ):
-            return refusal
+        reader = await self.reading.reader(caller, request.presented, request.query.memory_namespace)
+        if isinstance(reader, Refusal):
+            return reader
         answer = await self.recall.search(
             caller.tenant,
             request.query,
-            reader=caller.ref,
+            reader=reader,
             after=_position(turn.after) if turn.after else None,
             size=request.page.size,
             fresh=fresh,

@@ -52,6 +52,8 @@ from authority.usecases.read_policy import GetPolicyVersion
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
+from authority.usecases.read_under_grant import ReadUnderGrant
+from authority.usecases.recall_aggregate import RecallAggregate
 from authority.usecases.recall_records import RecallRecords
 from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
@@ -108,6 +110,7 @@ class UseCases:
     list_records: ListRecords
     revoke_record: RevokeRecord
     recall: RecallRecords
+    recall_aggregate: RecallAggregate
     register_citation: RegisterCitation
     list_citations: ListCitations
     export_record: ExportRecord
@@ -165,6 +168,7 @@ class Authority:
         create = CreateProposal(admit, reader, store.proposals, store.memberships, validators, clock, ids)
         presented = PresentedGrants(GrantChains(reader, HERE.issuer), store.grants)
         bearers, act = Bearers(store.registry), ActUnderGrant(presented, clock)
+        reading_under = ReadUnderGrant(admit, act, clock, HERE)
         issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE, act)
         decide = DecideProposal(
             admit, store.proposals, store.approvals, store.activations, store.principal_links, clock, ids
@@ -220,7 +224,8 @@ class Authority:
             register_citation=RegisterCitation(admit, reader, store.receipts, store.citations, clock, ids),
             export_record=ExportRecord(admit, reader, signer, store.histories, clock),
             list_citations=ListCitations(admit, store.citations, pages),
-            recall=RecallRecords(admit, store.recall, known, revisions, pages, clock),
+            recall=RecallRecords(reading_under, store.recall, known, revisions, pages, clock),
+            recall_aggregate=RecallAggregate(reading_under, store.aggregates, clock),
             correct_record=CorrectRecord(create, store.proposals, store.records, clock),
             put_evidence=PutEvidence(
                 admit, reader, store.registry, store.memberships, unscreened, store.evidence, clock

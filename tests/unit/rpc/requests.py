@@ -376,8 +376,10 @@ RPCS: dict[str, Rpc] = {
             page_size=10,
             page_token="token",
             at_least_as_fresh_as="token",
+            grant=_statement("grant"),
+            grant_ancestors=[_statement("parent")],
         ),
-        _alone(recall.recall_request),
+        _with_caller(recall.recall_request),
     ),
     "ExportRecord": Rpc(
         memory_service_pb2.ExportRecordRequest(record_id=UUID, form=memory_service_pb2.ExportRecordRequest.FORM_AUDIT),

@@ -63,6 +63,7 @@ from capability_authority.client.evidence_values import Evidence
 from capability_authority.client.grant_values import GrantStatus, HeldGrant, grant_terms
 from capability_authority.client.issue_items import IssueItem
 from capability_authority.client.memory_values import (
+    AggregateCount,
     Citation,
     Observation,
     RecallHit,
@@ -93,6 +94,7 @@ from capability_authority.client.values import (
 from capability_authority.offline import Check, CheckVerdict, KeySetRefused
 
 __all__ = [
+    "AggregateCount",
     "AlreadyCommitted",
     "ApprovalRequired",
     "AuditEvent",

@@ -9,7 +9,7 @@ from capability_authority.client.words import word_of
 from capability_authority.offline import Check, CheckVerdict
 from capability_authority.v1 import errors_pb2, memory_service_pb2
 
-__all__ = ["Citation", "Observation", "RecallHit", "RecordExport", "UnvalidatedWrite"]
+__all__ = ["AggregateCount", "Citation", "Observation", "RecallHit", "RecordExport", "UnvalidatedWrite"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,18 @@ class RecallHit:
     def record_id(self) -> str:
         """Of the record."""
         return self.record.record_id
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCount:
+    """About how many records of one type the tenants of an aggregate committed in one month."""
+
+    memory_type: str
+    """For example "durable_fact"."""
+    month: datetime
+    """Its beginning, in UTC."""
+    records: int
+    """In whole tens; what rests on too few tenants is not told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,7 @@ class CapabilityAuthority(Delegate):
     correct = waiting(Async.correct)
     list_records = iterating(Async.list_records)
     recall = iterating(Async.recall)
+    recall_aggregate = waiting(Async.recall_aggregate)
     cite = waiting(Async.cite)
     citations = iterating(Async.citations)
     export = waiting(Async.export)

@@ -332,6 +332,9 @@ class RecallRecordsRequest(_message.Message):
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     AT_LEAST_AS_FRESH_AS_FIELD_NUMBER: _builtins.int
     INCLUDE_UNVALIDATED_FIELD_NUMBER: _builtins.int
+    GRANT_FIELD_NUMBER: _builtins.int
+    GRANT_ANCESTORS_FIELD_NUMBER: _builtins.int
+    AGGREGATE_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
     """NOT_FOUND when no operator made it."""
     query: _builtins.str
@@ -348,6 +351,10 @@ class RecallRecordsRequest(_message.Message):
     """
     include_unvalidated: _builtins.bool
     """Where the memory namespace enforces, recall also what was never validated. It says so."""
+    aggregate: _builtins.str
+    """Asks for figures in place of records: `query`, filters, page and freshness are left out then (MALFORMED). NOT_FOUND when
+    no operator made it for this tenant and memory namespace.
+    """
     @_builtins.property
     def memory_types(self) -> _containers.RepeatedScalarFieldContainer[_types_pb2.MemoryType.ValueType]:
         """Each filter that is not empty narrows the hits to records with at least one of its values, at most 64; all filters
@@ -368,6 +375,14 @@ class RecallRecordsRequest(_message.Message):
     def created_before_time(self) -> _timestamp_pb2.Timestamp:
         """Created earlier."""
 
+    @_builtins.property
+    def grant(self) -> _statements_pb2.SignedStatement:
+        """In place of the caller's own right."""
+
+    @_builtins.property
+    def grant_ancestors(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]:
+        """Root first, the parent last; those that the authority keeps may be left out."""
+
     def __init__(
         self,
         *,
@@ -383,10 +398,13 @@ class RecallRecordsRequest(_message.Message):
         page_token: _builtins.str = ...,
         at_least_as_fresh_as: _builtins.str = ...,
         include_unvalidated: _builtins.bool = ...,
+        grant: _statements_pb2.SignedStatement | None = ...,
+        grant_ancestors: _abc.Iterable[_statements_pb2.SignedStatement] | None = ...,
+        aggregate: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["created_after_time", b"created_after_time", "created_before_time", b"created_before_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_after_time", b"created_after_time", "created_before_time", b"created_before_time", "grant", b"grant"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_least_as_fresh_as", b"at_least_as_fresh_as", "created_after_time", b"created_after_time", "created_before_time", b"created_before_time", "include_unvalidated", b"include_unvalidated", "memory_namespace", b"memory_namespace", "memory_types", b"memory_types", "page_size", b"page_size", "page_token", b"page_token", "provenances", b"provenances", "query", b"query", "source_refs", b"source_refs", "subject_refs", b"subject_refs"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["aggregate", b"aggregate", "at_least_as_fresh_as", b"at_least_as_fresh_as", "created_after_time", b"created_after_time", "created_before_time", b"created_before_time", "grant", b"grant", "grant_ancestors", b"grant_ancestors", "include_unvalidated", b"include_unvalidated", "memory_namespace", b"memory_namespace", "memory_types", b"memory_types", "page_size", b"page_size", "page_token", b"page_token", "provenances", b"provenances", "query", b"query", "source_refs", b"source_refs", "subject_refs", b"subject_refs"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -428,20 +446,55 @@ class RecallRecordsResponse(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    @_typing.final
+    class AggregateCount(_message.Message):
+        """About how many records of one type were committed in one month by the tenants of an aggregate."""
+
+        DESCRIPTOR: _descriptor.Descriptor
+
+        MEMORY_TYPE_FIELD_NUMBER: _builtins.int
+        MONTH_FIELD_NUMBER: _builtins.int
+        RECORDS_FIELD_NUMBER: _builtins.int
+        memory_type: _types_pb2.MemoryType.ValueType
+        records: _builtins.int
+        """In whole tens. What a tenant has beyond the one that has the so-many-th most is not in it."""
+        @_builtins.property
+        def month(self) -> _timestamp_pb2.Timestamp:
+            """The month's beginning, in UTC. Months count from a day after their end on."""
+
+        def __init__(
+            self,
+            *,
+            memory_type: _types_pb2.MemoryType.ValueType = ...,
+            month: _timestamp_pb2.Timestamp | None = ...,
+            records: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["month", b"month"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_type", b"memory_type", "month", b"month", "records", b"records"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     HITS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AGGREGATE_COUNTS_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecallRecordsResponse.Hit]: ...
+    @_builtins.property
+    def aggregate_counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___RecallRecordsResponse.AggregateCount]:
+        """By month and type; what would rest on too few tenants is left out."""
+
     def __init__(
         self,
         *,
         hits: _abc.Iterable[Global___RecallRecordsResponse.Hit] | None = ...,
         next_page_token: _builtins.str = ...,
+        aggregate_counts: _abc.Iterable[Global___RecallRecordsResponse.AggregateCount] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "next_page_token", b"next_page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["aggregate_counts", b"aggregate_counts", "hits", b"hits", "next_page_token", b"next_page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -133,7 +133,11 @@ class MemoryServiceServicer:
         content's length. Of equal scores the newer record comes first, then the greater record id. Nothing else enters:
         neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
 
-        Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+        Caller: a principal with the right `read`; invisible records are left out before anything is ranked. Or the holder of a
+        grant for `memory.recall` and the memory namespace, whose subject has that right: it finds what the subject is shown.
+
+        Of other tenants nothing is found. With `aggregate` the answer is figures that an operator made for the caller's tenant,
+        by a grant for the resource `aggregate/NAME` alone: no content, no ids, no tenants.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -62,7 +62,11 @@ class MemoryServiceStub:
     content's length. Of equal scores the newer record comes first, then the greater record id. Nothing else enters:
     neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
 
-    Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+    Caller: a principal with the right `read`; invisible records are left out before anything is ranked. Or the holder of a
+    grant for `memory.recall` and the memory namespace, whose subject has that right: it finds what the subject is shown.
+
+    Of other tenants nothing is found. With `aggregate` the answer is figures that an operator made for the caller's tenant,
+    by a grant for the resource `aggregate/NAME` alone: no content, no ids, no tenants.
     """
     ExportRecord: _grpc.UnaryUnaryMultiCallable[_memory_service_pb2.ExportRecordRequest, _memory_service_pb2.ExportRecordResponse]
     """Hands a record over with what proves it, to be checked without the authority. The audit form also has what the commit
@@ -129,7 +133,11 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     content's length. Of equal scores the newer record comes first, then the greater record id. Nothing else enters:
     neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
 
-    Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+    Caller: a principal with the right `read`; invisible records are left out before anything is ranked. Or the holder of a
+    grant for `memory.recall` and the memory namespace, whose subject has that right: it finds what the subject is shown.
+
+    Of other tenants nothing is found. With `aggregate` the answer is figures that an operator made for the caller's tenant,
+    by a grant for the resource `aggregate/NAME` alone: no content, no ids, no tenants.
     """
     ExportRecord: _aio.UnaryUnaryMultiCallable[_memory_service_pb2.ExportRecordRequest, _memory_service_pb2.ExportRecordResponse]  # type: ignore[assignment]
     """Hands a record over with what proves it, to be checked without the authority. The audit form also has what the commit
@@ -223,7 +231,11 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         content's length. Of equal scores the newer record comes first, then the greater record id. Nothing else enters:
         neither provenance nor proposer nor visibility lifts a score, and a high one is no authority.
 
-        Caller: a principal with the right `read`; invisible records are left out before anything is ranked.
+        Caller: a principal with the right `read`; invisible records are left out before anything is ranked. Or the holder of a
+        grant for `memory.recall` and the memory namespace, whose subject has that right: it finds what the subject is shown.
+
+        Of other tenants nothing is found. With `aggregate` the answer is figures that an operator made for the caller's tenant,
+        by a grant for the resource `aggregate/NAME` alone: no content, no ids, no tenants.
         """
 
     @_abc_1.abstractmethod

@@ -7,7 +7,8 @@ from typing import Final, Unpack
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.content import Content, content_bytes
-from capability_authority.client.memory_values import Citation, RecallHit
+from capability_authority.client.grant_values import HeldGrant
+from capability_authority.client.memory_values import AggregateCount, Citation, RecallHit
 from capability_authority.client.times import time_message
 from capability_authority.client.values import (
     Committed,
@@ -22,6 +23,7 @@ from capability_authority.client.words import (
     memory_type_number,
     name_of,
     visibility_number,
+    word_of,
 )
 from capability_authority.v1 import memory_service_pb2 as pb
 from capability_authority.v1 import types_pb2
@@ -159,6 +161,7 @@ class MemoryVerbs(Connection):
         created_before_time: datetime | None = None,
         at_least_as_fresh_as: str = "",
         include_unvalidated: bool = False,
+        grant: HeldGrant | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncIterator[RecallHit]:
         """Find records by the words of their content, the best match first, `limit` of them at most.
@@ -170,7 +173,10 @@ class MemoryVerbs(Connection):
         `at_least_as_fresh_as` is the `revision_token` of a commit or a revocation: what was written by then is known to
         the answer. A replica that lags is asked again until it does, within `timeout`.
 
-        Raises `AuthorityError`: `Malformed`, `NotAllowed` without the right `read`, `Unavailable`.
+        Under a `grant` that the caller holds, what its subject is shown is found, by the subject's right.
+
+        Raises `AuthorityError`: `Malformed`, `NotAllowed` without the right `read`, `Unavailable`; under a grant also
+        `GrantExceeded` with its `dimension`, `Expired`, `Revoked`, `HolderMismatch`.
         """
         request = pb.RecallRecordsRequest(
             memory_namespace=memory_namespace,
@@ -183,6 +189,8 @@ class MemoryVerbs(Connection):
             created_before_time=time_message(created_before_time),
             at_least_as_fresh_as=at_least_as_fresh_as,
             include_unvalidated=include_unvalidated,
+            grant=None if grant is None else grant.statement,
+            grant_ancestors=() if grant is None else grant.ancestors,
         )
         while limit > 0:
             request.page_size = min(limit, _RECALL_SIZE)
@@ -193,6 +201,30 @@ class MemoryVerbs(Connection):
             if not response.next_page_token:
                 return
             request.page_token = response.next_page_token
+
+    async def recall_aggregate(
+        self, name: str, *, memory_namespace: str, grant: HeldGrant, **options: Unpack[CallOptions]
+    ) -> list[AggregateCount]:
+        """Figures of other tenants' memory, by month and type: about how many records were committed, in whole tens.
+
+        By a `grant` for the resource `aggregate/NAME` alone. Raises `AuthorityError`: `NotAllowed`, `NotFound` for an
+        aggregate that no operator made for this tenant and memory namespace, and what the grant is refused for.
+        """
+        request = pb.RecallRecordsRequest(
+            memory_namespace=memory_namespace,
+            aggregate=name,
+            grant=grant.statement,
+            grant_ancestors=grant.ancestors,
+        )
+        response = await self._send(request, pb.RecallRecordsResponse, **options)
+        return [
+            AggregateCount(
+                memory_type=word_of(types_pb2.MemoryType, count.memory_type),
+                month=count.month.ToDatetime(tzinfo=UTC),
+                records=count.records,
+            )
+            for count in response.aggregate_counts
+        ]
 
     async def cite(
         self,

@@ -1,0 +1,59 @@
+"""Whose eyes a read is made with: the caller's, or those of the subject of a grant that it presents (semantics §6)."""
+
+from dataclasses import dataclass
+
+from authority.domain.grant_use import GrantUse
+from authority.domain.identity import Caller, Right, require
+from authority.domain.reasons import Reason
+from authority.domain.references import PrincipalRef
+from authority.domain.refusal import Refusal
+from authority.domain.verify import Here
+from authority.usecases.act_under_grant import ActUnderGrant
+from authority.usecases.admit import Admit
+from authority.usecases.ports import Clock, RequestMark
+from authority.usecases.presented_grants import PresentedGrant
+
+RECALL_ACTION = "memory.recall"
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A grant as a read presents it, and what is told if a block of it is met for the first time."""
+
+    grant: PresentedGrant
+    mark: RequestMark
+
+
+@dataclass(frozen=True, slots=True)
+class ReadUnderGrant:
+    """Judged anew for each call. A read spends no use: how often one may read is what rates are for."""
+
+    admit: Admit
+    act: ActUnderGrant
+    clock: Clock
+    here: Here
+
+    async def reader(
+        self, caller: Caller, presented: Presented | None, memory_namespace: str, resource: str | None = None
+    ) -> PrincipalRef | Refusal:
+        """Who reads. A grant gives nothing that its subject lacks: the subject's own right, and what it is shown.
+
+        Refusals: NOT_ALLOWED without the right to read, of the caller or of the subject; with a grant all that it is
+        refused for, GRANT_EXCEEDED with its `dimension` among them.
+        """
+        if refusal := await self.admit(caller):
+            return refusal
+        if presented is None:
+            return require(caller, Right.READ) or caller.ref
+        delegation = await self.act(caller, presented.grant, presented.mark)
+        if isinstance(delegation, Refusal):
+            return delegation
+        if not delegation.subject.may(Right.READ):
+            return Refusal(Reason.NOT_ALLOWED)
+        use = GrantUse(
+            action=RECALL_ACTION,
+            audience=self.here.audience,
+            resource=resource,
+            read_memory_namespace=memory_namespace,
+        )
+        return delegation.judge(use, self.clock.now()) or delegation.subject.ref
