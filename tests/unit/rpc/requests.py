@@ -378,6 +378,7 @@ RPCS: dict[str, Rpc] = {
             at_least_as_fresh_as="token",
             grant=_statement("grant"),
             grant_ancestors=[_statement("parent")],
+            include_unvalidated=True,
         ),
         _with_caller(recall.recall_request),
     ),
