@@ -18,8 +18,10 @@ __all__ = [
     "Setting",
     "Settings",
     "SettingsError",
+    "TokenSettings",
     "load_operator_settings",
     "load_settings",
+    "load_token_settings",
     "names_a_database",
     "settings_in_effect",
     "unknown_variables",
@@ -97,7 +99,14 @@ class OperatorSettings(BaseSettings):
 Chosen = TypeVar("Chosen", bound=OperatorSettings)
 
 
-class Settings(OperatorSettings):
+class TokenSettings(OperatorSettings):
+    """What a look at the token issuers needs."""
+
+    token_issuers: Path | None = None
+    """TOML file that names the issuers whose bearer tokens are taken, and their keys; none are when not set."""
+
+
+class Settings(TokenSettings):
     """What an operator can set. Every one has a default that is right on one machine, but the two servers."""
 
     model_config = SettingsConfigDict(extra="forbid")
@@ -122,8 +131,6 @@ class Settings(OperatorSettings):
     """PEM file with the authorities whose client certificates are taken; every connection must then show one."""
     tls_trust_domains: str | None = None
     """SPIFFE trust domains whose ids in client certificates are taken, with commas between; none when not set."""
-    token_issuers: Path | None = None
-    """TOML file that names the issuers whose bearer tokens are taken, and their keys; none are when not set."""
     reflection: bool = False
     """Whether clients may ask for the contract over gRPC reflection."""
 
@@ -224,6 +231,11 @@ class _WithOrWithoutDatabase(OperatorSettings):
 def load_settings(**overrides: object) -> Settings:
     """The settings of this process. Raises SettingsError, whose message names each variable and the remedy."""
     return _load(Settings, overrides)
+
+
+def load_token_settings() -> TokenSettings:
+    """Which file names the token issuers. Raises SettingsError as `load_settings`."""
+    return _load(TokenSettings, {})
 
 
 def load_operator_settings() -> OperatorSettings:

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Sequence
 
-from authority.config import Settings, SettingsError
+from authority.config import Settings, SettingsError, TokenSettings
 from authority.signing.certificates import CertificateReader
 from authority.tokens.issuers import IssuersWrong, TokenIssuer, read_issuers
 from authority.tokens.verifier import open_verifier
@@ -30,7 +30,7 @@ def trust_domains(settings: Settings) -> frozenset[str]:
     return frozenset(settings.tls_trust_domains.split(",") if settings.tls_trust_domains else ())
 
 
-def token_issuers(settings: Settings) -> Sequence[TokenIssuer]:
+def token_issuers(settings: TokenSettings) -> Sequence[TokenIssuer]:
     """The issuers whose tokens are taken. Raises SettingsError."""
     if settings.token_issuers is None:
         return ()

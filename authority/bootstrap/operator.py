@@ -14,15 +14,19 @@ from authority.postgres.administration import PostgresAdministration
 from authority.postgres.aggregates import PostgresAggregateAdministration
 from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
+from authority.postgres.credentials import PostgresCredentialRegister
 from authority.postgres.memberships import PostgresMembershipAdministration
 from authority.postgres.migrate import migrate
+from authority.postgres.principal_links import PostgresPrincipalLinks
 from authority.postgres.provision import SERVICE, LoginRefused, ensure_powers, ensure_service_login
 from authority.signing.key_folder import KeyFolder
 from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
 from authority.usecases.administer_aggregates import AggregateAdministration
 from authority.usecases.administer_memberships import MembershipAdministration
+from authority.usecases.link_principals import PrincipalLinks
 from authority.usecases.ports import AuditLog, Clock
+from authority.usecases.register_credentials import CredentialRegister
 
 FIRST_PURPOSES = (
     KeyPurpose.CAPABILITY,
@@ -108,6 +112,8 @@ class Operator:
     administration: Administration
     memberships: MembershipAdministration
     aggregates: AggregateAdministration
+    principal_links: PrincipalLinks
+    credentials: CredentialRegister
     audit_log: AuditLog
     keys: KeyFolder
     clock: Clock
@@ -145,6 +151,8 @@ async def open_operator(settings: OperatorSettings, clock: Clock | None = None) 
                 PostgresAdministration(database),
                 PostgresMembershipAdministration(database),
                 PostgresAggregateAdministration(database),
+                PostgresPrincipalLinks(database),
+                PostgresCredentialRegister(database),
                 PostgresAuditLog(database),
                 KeyFolder(settings.keys),
                 clock or SystemClock(),

@@ -22,15 +22,13 @@ _GROUPS: Final = (
     ("Run it", ("serve", "demo", "relay", "migrate")),
     ("See that it is well", ("config", "doctor", "health", "top")),
     ("Ask it, and see it refuse", ("call", "why", "explain", "inspect", "tamper")),
-    (
-        "Operate it",
-        ("tenants", "principals", "memberships", "aggregates", "namespaces", "policies", "keys", "outbox", "audit"),
-    ),
+    ("Say who may call", ("tenants", "principals", "links", "memberships", "aggregates", "token-issuers", "dev-certs")),
+    ("Operate it", ("namespaces", "policies", "keys", "outbox", "audit")),
 )
 """The commands as the help shows them."""
 _GROUP_OF: Final = {name: group for group, names in _GROUPS for name in names}
 COMMANDS: Final = tuple(_GROUP_OF)
-"""In the order of the help. Each stands in the module of its name: a group as `app`, a single one as itself."""
+"""In the order of the help. Each stands in the module of its name, with `_` for `-`: groups as `app`, one as itself."""
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
@@ -61,11 +59,12 @@ def app_of(*commands: str) -> typer.Typer:
     )
     app.callback()(_program)
     for name in commands:
-        module = import_module(f"authority.cli.{name}")
+        word = name.replace("-", "_")
+        module = import_module(f"authority.cli.{word}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name, rich_help_panel=_GROUP_OF[name])
         else:
-            app.command(name, rich_help_panel=_GROUP_OF[name])(getattr(module, name))
+            app.command(name, rich_help_panel=_GROUP_OF[name])(getattr(module, word))
     say_in_words(app)
     return app
 

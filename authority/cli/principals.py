@@ -1,5 +1,6 @@
 """`authority principals …`: who may call, and with which keys."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,12 +20,15 @@ from authority.cli.arguments import (
 from authority.cli.failures import Misused, Refused
 from authority.cli.operating import confirm, is_known, operate, operator_settings, require_known, unknown
 from authority.cli.output import Json, emit, note, say
+from authority.cli.shown_credentials import CertificateFile, Spiffe, Subject, TokenSubject, shown_credential, told
 from authority.cli.tables import table
 from authority.config import OperatorSettings
+from authority.domain.credential import Credential, CredentialForm
 from authority.domain.identity import RIGHTS_BY_KIND, PrincipalKind, Right, possible_rights
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.signing.possession import PossessionUnproved, new_key, registration_message, require_possession
 from authority.usecases.administer import ListedPrincipal, NewPrincipal
+from authority.usecases.register_credentials import RegisteredCredential
 from capability_authority.client.credentials import Credentials, Reference
 
 app = typer.Typer(
@@ -67,16 +71,33 @@ def add(  # noqa: PLR0913 - one option for each property
             help="Where it calls the authority, for --out; where the authority listens when left out.",
         ),
     ] = None,
+    spiffe: Spiffe = None,
+    certificate: CertificateFile = None,
+    subject: Subject = None,
+    token_subject: TokenSubject = None,
     data: DataFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Register a principal of a tenant with its first key.
+    """Register a principal of a tenant with its first key, or with what it shows instead of one.
 
     Either --out makes the key here, or --public-key and --proof bring one that its holder made elsewhere. The proof is
     a signature, by that key, over these four lines joined by newlines: capability-authority/key-registration/v1, the
     tenant, the principal, the public key in hex. --public-key without --proof shows them.
+
+    Or it signs nothing: --spiffe, --certificate and --subject name the client certificate that it shows, and
+    --token-subject its bearer tokens. `principals bind` adds more of them later.
     """
     rights = _rights(kind, right)
+    shown = shown_credential(spiffe, certificate, subject, token_subject)
+    if shown is not None:
+        if any(value is not None for value in (out, public_key, proof, target)):
+            raise Misused(
+                "a certificate or token stands for a key: leave out --out, --public-key, --proof and --target"
+            )
+        new = NewPrincipal(tenant=tenant, ref=principal, kind=kind, rights=rights, credential=shown)
+        is_first = operate(data, lambda operator: _add(operator, new))
+        _tell_new(new, is_first=is_first, as_json=as_json)
+        return
     settings = operator_settings(data)
     credentials = None
     if out is not None and public_key is None and proof is None:
@@ -95,13 +116,8 @@ def add(  # noqa: PLR0913 - one option for each property
         if credentials is not None and out is not None:
             out.unlink()  # A key that nobody knows.
         raise
-    if as_json:
-        target = credentials.target if credentials else None
-        emit({**_row_of_new(new), "credentials": str(out) if out else None, "target": target})
-        return
-    place = f"the new tenant {tenant}" if is_first else tenant
-    say(f"added {principal} to {place} as {kind.value} with the rights {_words(rights)}; its key is {key_id}")
-    if credentials:
+    _tell_new(new, is_first=is_first, as_json=as_json, credentials=credentials, out=out)
+    if credentials and not as_json:
         say(f"its credentials are in {out}, to call {credentials.target}: a secret, for it alone")
 
 
@@ -116,11 +132,43 @@ def list_(*, tenant: Tenant, data: DataFolder = None, as_json: AsJson = False) -
         return found
 
     found = operate(data, act)
+    shown = [one for one in operate(data, lambda operator: operator.credentials.credentials(tenant)) if _is_live(one)]
     if as_json:
-        emit([_row(principal) for principal in found])
+        emit([_row(principal, shown) for principal in found])
         return
-    rows = ((str(p.ref), p.kind.value, _words(p.rights), p.state, "\n".join(p.key_ids)) for p in found)
+    rows = ((str(p.ref), p.kind.value, _words(p.rights), p.state, "\n".join(_keys(p, shown))) for p in found)
     table(("PRINCIPAL", "KIND", "RIGHTS", "STATE", "ACTIVE KEYS"), rows)
+
+
+@app.command()
+def bind(
+    *,
+    tenant: Tenant,
+    principal: Principal,
+    spiffe: Spiffe = None,
+    certificate: CertificateFile = None,
+    subject: Subject = None,
+    token_subject: TokenSubject = None,
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let a principal show one more certificate or token; what it is known by already goes on.
+
+    `principals revoke --key` ends one by its id. A revoked one never comes back, for anybody of the tenant.
+    """
+    shown = shown_credential(spiffe, certificate, subject, token_subject)
+    if shown is None:
+        raise Misused("name one of --spiffe, --certificate, --subject and --token-subject")
+
+    async def act(operator: Operator) -> None:
+        await require_known(operator, tenant)
+        await operator.credentials.add(tenant, principal, shown, operator.clock.now())
+
+    operate(data, act)
+    if as_json:
+        emit({"tenant": str(tenant), "principal": str(principal), **_shown_row(shown)})
+    else:
+        say(f"{principal} of {tenant} may show {told(shown.form, shown.shown, shown.issuer)}; its id is {shown.id}")
 
 
 @app.command()
@@ -131,7 +179,9 @@ def revoke(
         PrincipalRef | None,
         typer.Option("--principal", parser=parse_principal, metavar="NS|ID", help="Revoke it with all its keys."),
     ] = None,
-    key: Annotated[str | None, typer.Option(metavar="KEY_ID", help="Revoke this one key alone.")] = None,
+    key: Annotated[
+        str | None, typer.Option(metavar="KEY_ID", help="Revoke this one key, certificate or token alone.")
+    ] = None,
     yes: Yes = False,
     data: DataFolder = None,
     as_json: AsJson = False,
@@ -221,6 +271,44 @@ def _proved(
         raise Refused(str(error)) from None
 
 
+def _tell_new(
+    new: NewPrincipal,
+    *,
+    is_first: bool,
+    as_json: bool,
+    credentials: Credentials | None = None,
+    out: Path | None = None,
+) -> None:
+    if as_json:
+        target = credentials.target if credentials else None
+        row = _shown_row(new.credential) if new.credential else {}
+        emit({**_row_of_new(new), **row, "credentials": str(out) if out else None, "target": target})
+        return
+    place = f"the new tenant {new.tenant}" if is_first else new.tenant
+    known = f"its key is {new.key_id}"
+    if shown := new.credential:
+        known = f"it shows {told(shown.form, shown.shown, shown.issuer)}, whose id is {shown.id}"
+    say(f"added {new.ref} to {place} as {new.kind.value} with the rights {_words(new.rights)}; {known}")
+
+
+def _is_live(credential: RegisteredCredential) -> bool:
+    return credential.state == "active" and credential.form is not CredentialForm.ED25519
+
+
+def _keys(principal: ListedPrincipal, shown: Sequence[RegisteredCredential]) -> Iterator[str]:
+    """The ids of its keys, and what it shows instead of a signature, each with its id."""
+    own = {one.credential_id: one for one in shown if one.principal == principal.ref}
+    yield from (key_id for key_id in principal.key_ids if key_id not in own)
+    yield from (f"{told(one.form, one.shown, one.issuer)}\n{key_id}" for key_id, one in own.items())
+
+
+def _shown_row(credential: Credential | RegisteredCredential) -> dict[str, Json]:
+    """What is shown; its id is the `key_id` that holders are bound by."""
+    key_id = credential.id if isinstance(credential, Credential) else credential.credential_id
+    row: dict[str, Json] = {"key_id": key_id, "form": credential.form.value, "shown": credential.shown}
+    return {**row, "issuer": credential.issuer} if credential.issuer else row
+
+
 def _row_of_new(new: NewPrincipal) -> dict[str, Json]:
     return {
         "tenant": str(new.tenant),
@@ -231,7 +319,8 @@ def _row_of_new(new: NewPrincipal) -> dict[str, Json]:
     }
 
 
-def _row(principal: ListedPrincipal) -> dict[str, Json]:
+def _row(principal: ListedPrincipal, shown: Sequence[RegisteredCredential]) -> dict[str, Json]:
+    own = [_shown_row(one) for one in shown if one.principal == principal.ref]
     return {
         "tenant": str(principal.tenant),
         "principal": str(principal.ref),
@@ -239,6 +328,7 @@ def _row(principal: ListedPrincipal) -> dict[str, Json]:
         "rights": sorted(right.value for right in principal.rights),
         "state": principal.state,
         "key_ids": list(principal.key_ids),
+        "shows": list[Json](own),
     }
 
 

@@ -39,7 +39,7 @@ def test_a_new_principal_calls_with_its_file_until_it_is_revoked(run: Run, tmp_p
     listed = {row["principal"]: row for row in told(run, "principals", "list", "--tenant", TENANT)}
     assert listed["desk|reader"] == {
         "tenant": TENANT, "principal": "desk|reader", "kind": "user", "rights": ["read"], "state": "revoked",
-        "key_ids": [added["key_id"]],
+        "key_ids": [added["key_id"]], "shows": [],
     }  # fmt: skip
     assert run("principals", "revoke", *principal, "--yes").sentence == f"no active principal desk|reader in {TENANT}"
 

@@ -22,6 +22,8 @@ COMMANDS = {
     "relay", "outbox", "outbox list", "outbox status", "outbox replay",
     "audit", "audit list", "audit watch", "audit refusals",
     "policies show", "policies diff",
+    "links", "links add", "links revoke", "links list", "principals bind", "dev-certs",
+    "token-issuers", "token-issuers list", "token-issuers check",
     "policies check", "policies load", "policies list", "policies activate", "keys list", "keys rotate", "keys revoke",
 }  # fmt: skip
 
@@ -114,7 +116,7 @@ def test_the_help_shows_the_commands_in_groups(capsys: pytest.CaptureFixture[str
     groups = [line.strip("╭─╮") for line in ran(capsys, "--help").out.splitlines() if line.startswith("╭─")]
 
     assert [group.strip() for group in groups] == [
-        "Options", "Run it", "See that it is well", "Ask it, and see it refuse", "Operate it",
+        "Options", "Run it", "See that it is well", "Ask it, and see it refuse", "Say who may call", "Operate it",
     ]  # fmt: skip
 
 
