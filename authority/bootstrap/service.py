@@ -116,6 +116,7 @@ _log = structlog.get_logger(__name__)
 
 _REFRESH_WITHIN_S = 5.0
 _FLUSH_EVERY_S = 5.0
+_ERASE_EVERY_S = 60.0
 _FLUSH_WITHIN_S = 2.0
 _LAST_FLUSH_WITHIN_S = 0.5
 _FINISH_WITHIN_S = 2.0
@@ -199,6 +200,7 @@ async def open_service(
             hasteners,
             identifiers,
         )
+        await stack.enter_async_context(_erasing(databases.propose, reader, clock))
         gauges = Gauges(databases.by_power(), pool_sizes(settings), hasteners.link, ring, clock)
         await stack.enter_async_context(gauges.read())
         is_seen = spans.are_heard() or metrics.are_heard()
@@ -238,6 +240,23 @@ async def _counting(stack: contextlib.AsyncExitStack, databases: _Databases, clo
     stack.push_async_callback(keep, _LAST_FLUSH_WITHIN_S)
     await stack.enter_async_context(repeating(keep, _FLUSH_EVERY_S))
     return tally
+
+
+def _erasing(database: Database, reader: StatementReader, clock: Clock) -> contextlib.AbstractAsyncContextManager[None]:
+    """Erases content that failed for secrets within a minute of the end of its review, whichever process sees to it."""
+    validations = PostgresValidations(database, reader)
+
+    async def erase() -> None:
+        try:
+            async with asyncio.timeout(_REFRESH_WITHIN_S):
+                erased = await validations.erase_reviewed(clock.now())
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next turn may fare better
+            _log.warning("content could not be erased", error=type(error).__name__)
+        else:
+            if erased:
+                _log.info("content erased", contents=erased)
+
+    return repeating(erase, _ERASE_EVERY_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,10 @@ class ValidationReceipt:
     expire_time: Instant
 
 
+SECRET = "secret"  # noqa: S105 - the beginning of a reason
+"""How the reason of a finding begins when it fails content for a credential, as "secret:aws"."""
+
+
 @dataclass(frozen=True, slots=True)
 class SignedValidation:
     """A validation receipt with its statement and digest."""
@@ -96,6 +100,12 @@ class SignedValidation:
     receipt: ValidationReceipt
     statement: Statement
     digest: bytes
+
+
+def failed_for_secrets(findings: Sequence[Finding]) -> bool:
+    """Whether a validator failed the content for a credential in it: it is erased after its review (semantics §7)."""
+    failing = (one.reason for one in findings if one.outcome is ValidationOutcome.FAIL)
+    return any(reason.partition(":")[0] == SECRET for reason in failing)
 
 
 def worst(findings: Sequence[Finding]) -> ValidationOutcome:

@@ -12,6 +12,7 @@ from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.revocation import Revoked, RevokedKind
 from authority.domain.validation import SignedValidation, ValidationReceipt
+from authority.inprocess.erasing import erase_reviewed, note_secrets
 from authority.inprocess.tables import Head, Tables
 from authority.usecases.ports import RecordedApproval, RecordedValidation, RequestMark
 
@@ -65,6 +66,10 @@ class InProcessValidations:
         )
         self.tables.tell(event)
 
+    async def erase_reviewed(self, now: Instant) -> int:
+        """Erases what is to be."""
+        return erase_reviewed(self.tables, now)
+
     async def keep(
         self, mark: RequestMark, signed: SignedValidation, state: ProposalState, traits: Traits = NO_TRAITS
     ) -> RecordedValidation | Refusal:
@@ -81,6 +86,9 @@ class InProcessValidations:
         judged = judge_act(head.state, _ACTS[state], turned_down=turned_down)
         if isinstance(judged, Refusal):
             return judged
+        if not self.tables.revisions[key].content:
+            return Refusal(Reason.NOT_VALIDATED, {"problem": "content erased"})
+        note_secrets(self.tables, receipt)
         self.tables.validations[mark.tenant, signed.digest] = signed
         self.tables.traits[mark.tenant, receipt.proposal_id, receipt.proposal_revision] = traits
         self.tables.heads[mark.tenant, receipt.proposal_id] = replace(head, state=state)

@@ -169,6 +169,8 @@ class Tables:
     validations: dict[tuple[TenantRef, bytes], SignedValidation] = field(default_factory=dict)
     traits: dict[tuple[TenantRef, str, int], Traits] = field(default_factory=dict)
     """By revision: what its content is compared by."""
+    to_erase: dict[tuple[TenantRef, str, int], Instant] = field(default_factory=dict)
+    """By revision: when it failed for secrets."""
     approvals: list[Approval] = field(default_factory=list)
     approval_sequences: dict[str, int] = field(default_factory=dict)
     """The place of each decision on a revision, by its reference: policy's own have the decision's."""

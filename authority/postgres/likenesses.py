@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from authority.domain import limits
 from authority.domain.likeness import Traits, similarity_permille
 from authority.domain.material import Alike, NearRecord
-from authority.domain.references import Instant, PrincipalRef, TenantRef
-from authority.domain.validation import ValidationReceipt
+from authority.domain.references import Instant, PrincipalRef, TenantRef, after
+from authority.domain.validation import BASELINE, ValidationReceipt, failed_for_secrets
 from authority.postgres.connections import Connection, Database
 from authority.postgres.sql import query
 
@@ -54,6 +55,16 @@ class PostgresLikenesses:
         ]
         contradicted = tuple(str(row["record_id"]) for row in against if row["record_id"])
         return Alike(tuple(found), contradicted, all(row["complete"] for row in (*near, *against)))
+
+
+async def note_secrets(connection: Connection, receipt: ValidationReceipt) -> None:
+    """Notes that the revision's content is to be erased, or that it is not any longer."""
+    revision = (str(receipt.tenant), receipt.proposal_id, receipt.proposal_revision)
+    if failed_for_secrets(receipt.findings):
+        due = after(receipt.validate_time, limits.ERASURE_DUE_MS)
+        await connection.execute(query("note_secrets"), *revision, receipt.validate_time, due)
+    elif receipt.validator_profile != BASELINE:
+        await connection.execute(query("forget_secrets"), *revision)
 
 
 async def keep_traits(connection: Connection, receipt: ValidationReceipt, traits: Traits) -> None:

@@ -14,7 +14,7 @@ from authority.domain.revocation import Revoked, RevokedKind
 from authority.domain.validation import SignedValidation, ValidationReceipt
 from authority.postgres import audit, rows
 from authority.postgres.connections import Connection, Database, Refused
-from authority.postgres.likenesses import keep_traits
+from authority.postgres.likenesses import keep_traits, note_secrets
 from authority.postgres.requests import claim_request, find_request
 from authority.postgres.sql import query
 from authority.postgres.withdrawing import append_revocation, lock_tenant
@@ -27,6 +27,8 @@ _ACTS = {
 }
 MANY = "many"
 """What a request of many decisions is answered with: each of them has an answer of its own."""
+
+_ERASED_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,11 @@ class PostgresValidations:
                 )
                 await audit.append(connection, event)
 
+    async def erase_reviewed(self, now: Instant) -> int:
+        """Has the database erase what is to be: the function's owner alone can empty content."""
+        async with self.database.transaction() as connection:
+            return int(await connection.fetchval(query("erase_reviewed"), now, _ERASED_AT_ONCE))
+
     async def keep(
         self, mark: RequestMark, signed: SignedValidation, state: ProposalState, traits: Traits = NO_TRAITS
     ) -> RecordedValidation | Refusal:
@@ -94,8 +101,11 @@ class PostgresValidations:
             key = (mark.tenant, receipt.proposal_id, receipt.proposal_revision)
             previous = await lock_current(connection, *key, receipt.validate_time)
             _require(previous, _ACTS[state], turned_down=await _is_turned_down(connection, *key))
+            if await connection.fetchval(query("content_is_erased"), str(mark.tenant), *key[1:]):
+                raise Refused(Refusal(Reason.NOT_VALIDATED, {"problem": "content erased"}))
             await _insert_validation(connection, signed)
             await keep_traits(connection, receipt, traits)
+            await note_secrets(connection, receipt)
             await _move(connection, mark.tenant, receipt.proposal_id, state)
             await tell_of_revision(connection, mark, "validate", receipt, (previous, state), receipt.validate_time)
             return RecordedValidation(signed, state)

@@ -7,6 +7,7 @@ from typing import Final
 
 from authority.domain import limits
 from authority.domain.identity import Caller, Right
+from authority.domain.likeness import NO_TRAITS
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.references import after
@@ -34,6 +35,8 @@ from authority.usecases.ports import (
 )
 from authority.usecases.validation_runs import ValidationRuns
 
+ERASED: Final = Refusal(Reason.NOT_VALIDATED, {"problem": "content erased"})
+"""What failed for secrets is not judged again once it is erased."""
 SYNCHRONOUS_S: Final = 30.0
 """How long a caller is kept waiting for validators (semantics §7)."""
 
@@ -85,7 +88,7 @@ class ValidateProposal:
         profile = await self._profile(proposal)
         if isinstance(profile, Refusal):
             return profile
-        if profile.is_quick:
+        if profile.is_quick and proposal.content:
             return await self._judge(request.mark, proposal, profile)
         return await self._judge_long(request, proposal, profile)
 
@@ -108,6 +111,8 @@ class ValidateProposal:
         # What was answered before is not judged again: it takes long, and its content may have been erased since.
         if earlier := await self.validations.answered(mark):
             return earlier
+        if not proposal.content:
+            return ERASED
         until = min(request.deadline, asyncio.get_running_loop().time() + SYNCHRONOUS_S)
         answer = await self.runs.answer(mark, lambda: self._judge(mark, proposal, profile), until)
         if answer is not None:
@@ -124,7 +129,8 @@ class ValidateProposal:
         signed = self._signed(proposal, profile, findings)
         failed = signed.receipt.outcome is ValidationOutcome.FAIL
         state = ProposalState.REJECTED if failed else ProposalState.VALIDATED
-        return await self.validations.keep(mark, signed, state, gathered.traits)
+        # Of what failed nothing is kept to compare with: it becomes a record only after another validation.
+        return await self.validations.keep(mark, signed, state, NO_TRAITS if failed else gathered.traits)
 
     def _signed(self, proposal: StoredProposal, profile: Profile, findings: tuple[Finding, ...]) -> SignedValidation:
         revision, now = proposal.revision, self.clock.now()

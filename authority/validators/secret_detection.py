@@ -19,7 +19,7 @@ from detect_secrets.plugins.high_entropy_strings import (
 from detect_secrets.plugins.keyword import KeywordDetector
 
 from authority.domain.material import Material
-from authority.domain.validation import Judgement
+from authority.domain.validation import SECRET, Judgement
 from authority.validators.protocol import fails, passes, review
 from authority.validators.windows import windows
 
@@ -77,7 +77,7 @@ class Secrets:
         possible = None
         for line in _lines(material):
             if kind := self._known(line):
-                return fails(f"secret:{kind}", _LIKELY)
+                return fails(f"{SECRET}:{kind}", _LIKELY)
             possible = possible or self._possible(line)
         return review(f"possible_secret:{possible}", _POSSIBLE) if possible else passes()
 

@@ -10,6 +10,8 @@ from tests.world.world import PERMIT_ALL, Said, World, must
 GUARDED: Final = "guarded-notes"
 LONG: Final = "The bakery on Quay Street files its VAT return quarterly, by the tenth of the second month after it."
 """Long enough to be like another text."""
+LEAKED: Final = "Backups use AKIAIOSFODNN7EXAMPLE since Monday."
+"""Fails for secrets: the key is the one of AWS's own documentation."""
 
 
 async def make_guarded(world: World, least_profile: str = "guarded", name: str = GUARDED) -> None:

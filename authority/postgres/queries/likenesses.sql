@@ -13,6 +13,20 @@ insert into authority.content_assertion (tenant, memory_namespace, about, value,
 select $1, $4, w.about, w.value, $2, $3 from unnest($5::bytea[], $6::bytea[]) w (about, value)
 on conflict on constraint content_assertion_key do nothing
 
+-- name: note_secrets
+-- The revision failed for secrets: its content is erased after its review, at $5 at the latest.
+insert into authority.content_to_erase (tenant, proposal_id, revision, fail_time, due_time)
+values ($1, $2, $3, $4, $5)
+on conflict on constraint content_to_erase_key do nothing
+
+-- name: forget_secrets
+-- A later validation found none.
+delete from authority.content_to_erase where tenant = $1 and proposal_id = $2 and revision = $3
+
+-- name: erase_reviewed
+-- Erases up to $2 contents whose review is over.
+select authority.erase_reviewed($1, $2)
+
 -- name: near_records
 -- Records of the memory namespace that share a band, visible to the proposer ($8), other than the one that is to be
 -- corrected ($3). `complete` is false where a band has more than $5 revisions; of those that share one, $6 are answered. There is always a row.

@@ -113,6 +113,9 @@ limit 1
 -- What a revision keeps for what becomes of it: whom it belongs together with, and when it expires.
 select correlation_id, expire_time from authority.proposal where tenant = $1 and proposal_id = $2 and revision = $3
 
+-- name: content_is_erased
+select octet_length(content) = 0 from authority.proposal where tenant = $1 and proposal_id = $2 and revision = $3
+
 -- name: insert_validation
 insert into authority.validation_receipt (
   tenant, digest, validation_id, proposal_id, revision, memory_namespace, validator_profile, validator_profile_version,

@@ -5,7 +5,8 @@ declare power text;
 begin
   foreach power in array array[
     'authority_committer', 'authority_commit', 'authority_propose', 'authority_issue', 'authority_read',
-    'authority_relay', 'authority_admin', 'authority_service', 'authority_aggregator', 'authority_unvalidated']
+    'authority_relay', 'authority_admin', 'authority_service', 'authority_aggregator', 'authority_unvalidated',
+    'authority_eraser']
   loop
     if not exists (select 1 from pg_roles where rolname = power) then
       execute format('create role %I nologin noinherit', power);
@@ -15,7 +16,7 @@ exception when duplicate_object or unique_violation then
   null; -- another migration of this cluster made it a moment ago
 end $$;
 
--- Who may become whom. Whoever migrates needs five powers, and has them as a superuser only: those of the three owners of
+-- Who may become whom. Whoever migrates needs six powers, and has them as a superuser only: those of the four owners of
 -- functions, to replace what they own, and the administrator's and the relay's, for the operator's acts. Only what is
 -- missing is granted: roles belong to the cluster, and one that was made by somebody else can be granted by them alone.
 do $$
@@ -34,8 +35,8 @@ begin
       union all
       select power, current_user, pg_has_role(current_user, power, 'SET')
       from unnest(array[
-        'authority_committer', 'authority_aggregator', 'authority_unvalidated', 'authority_admin',
-        'authority_relay']) power) m
+        'authority_committer', 'authority_aggregator', 'authority_unvalidated', 'authority_eraser',
+        'authority_admin', 'authority_relay']) power) m
     where not m.has
   loop
     begin
@@ -56,7 +57,7 @@ end $$;
 
 grant usage on schema authority to
   authority_committer, authority_unvalidated, authority_aggregator, authority_commit, authority_propose,
-  authority_issue, authority_read, authority_relay, authority_admin;
+  authority_issue, authority_read, authority_relay, authority_admin, authority_eraser;
 
 -- Reading: everything that a decision may rest on. The commit role itself reads nothing.
 grant select on all tables in schema authority to authority_committer, authority_admin;
@@ -66,7 +67,7 @@ grant select on
   authority.validation_receipt, authority.approval_decision, authority.decision_receipt, authority.capability,
   authority.commit_receipt, authority.memory_record, authority.tombstone, authority.revocation,
   authority.citation, authority.evidence, authority.membership,
-  authority.content_signature, authority.content_band, authority.content_assertion,
+  authority.content_signature, authority.content_band, authority.content_assertion, authority.content_to_erase,
   authority.token_identity, authority.principal_link,
   authority.unvalidated_write, authority.external_authority, authority.external_key
   to authority_read, authority_propose, authority_issue;
@@ -120,6 +121,15 @@ grant select on authority.memory_namespace, authority.principal, authority.tombs
 grant insert on authority.memory_record, authority.unvalidated_write, authority.outbox, authority.audit_event
   to authority_unvalidated;
 grant usage on sequence authority.decision_sequence to authority_unvalidated;
+-- The owner of the function that erases content which failed for secrets (row_security.sql).
+grant select on
+  authority.content_to_erase, authority.proposal_head, authority.proposal, authority.validation_receipt,
+  authority.approval_decision to authority_eraser;
+grant update (content, search) on authority.proposal to authority_eraser;
+grant update (state) on authority.proposal_head to authority_eraser; -- to lock it: no policy lets it change one
+grant delete on authority.content_to_erase to authority_eraser;
+grant insert on authority.audit_event to authority_eraser;
+grant insert, delete on authority.content_to_erase to authority_propose;
 
 -- The relay notes what became of an event and never makes or changes one; it forgets what was delivered
 -- (row_security.sql).

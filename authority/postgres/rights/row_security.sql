@@ -10,7 +10,8 @@ begin
     'approval_decision', 'decision_receipt', 'capability', 'commit_receipt', 'memory_record', 'tombstone', 'outbox',
     'outbox_parked', 'audit_event', 'stream_nonce', 'revocation', 'refusal_count', 'citation', 'evidence',
     'token_identity', 'principal_link', 'membership', 'content_signature', 'content_band',
-    'content_assertion', 'aggregate', 'approval_use', 'unvalidated_write', 'external_authority', 'external_key']
+    'content_assertion', 'content_to_erase', 'aggregate', 'approval_use', 'unvalidated_write',
+    'external_authority', 'external_key']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c
@@ -85,4 +86,30 @@ begin
     create policy only_without_a_receipt on authority.memory_record as restrictive for insert to authority_unvalidated
       with check (receipt_id is null);
   end if;
+end $$;
+
+-- What is to be erased is looked for in every tenant; the content that is, and nothing of it twice, is emptied. A head is
+-- only locked.
+do $$
+declare wanted record;
+begin
+  for wanted in
+    select * from (values
+      ('eraser_reads_what_is_due', 'content_to_erase', 'for select to authority_eraser using (true)'),
+      ('eraser_forgets_what_is_done', 'content_to_erase', 'for delete to authority_eraser using (true)'),
+      ('eraser_reads_heads', 'proposal_head', 'for select to authority_eraser using (true)'),
+      ('eraser_locks_heads', 'proposal_head', 'for update to authority_eraser using (true) with check (false)'),
+      ('eraser_reads_proposals', 'proposal', 'for select to authority_eraser using (true)'),
+      ('eraser_empties_content', 'proposal',
+       'for update to authority_eraser using (true) with check (octet_length(content) = 0)'),
+      ('eraser_reads_validations', 'validation_receipt', 'for select to authority_eraser using (true)'),
+      ('eraser_reads_decisions', 'approval_decision', 'for select to authority_eraser using (true)'),
+      ('eraser_tells', 'audit_event', 'for insert to authority_eraser with check (kind = ''proposal.erase'')')
+    ) as p (name, walled, rule)
+  loop
+    if not exists (select 1 from pg_policies p where p.schemaname = 'authority' and p.tablename = wanted.walled
+                     and p.policyname = wanted.name) then
+      execute format('create policy %I on authority.%I %s', wanted.name, wanted.walled, wanted.rule);
+    end if;
+  end loop;
 end $$;

@@ -102,9 +102,10 @@ def newest_or_revision(request: pb.GetProposalRequest) -> int:
 
 
 def get_response(found: FoundProposal) -> pb.GetProposalResponse:
-    """The revision and its newest validation receipt."""
+    """The revision and its newest validation receipt. It came with content, so that it was erased if it has none."""
     return pb.GetProposalResponse(
         proposal=proposal_message(found.proposal),
+        content_erased=not found.proposal.content,
         validation_receipt=optional_statement_message(found.validation_receipt),
     )
 

@@ -113,6 +113,15 @@ class Validations(Protocol):
         """
         ...
 
+    async def erase_reviewed(self, now: Instant) -> int:
+        """Erases content that failed for secrets, of any tenant, once its review is over; answers how many.
+
+        It is over when a person decided on the revision, when it was withdrawn or a newer one took its place, or
+        `limits.ERASURE_DUE_MS` after it failed. Of the content its digest stays. Some are left for a next time when
+        there are many.
+        """
+        ...
+
     async def keep(
         self, mark: RequestMark, signed: SignedValidation, state: ProposalState, traits: Traits = NO_TRAITS
     ) -> RecordedValidation | Refusal:

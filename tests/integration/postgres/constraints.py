@@ -381,6 +381,11 @@ TRIPS: dict[str, Trip] = {
     "content_assertion_key": Trip("content_assertion", "a revision asserts a thing once"),
     "content_assertion_of_revision": Trip("content_assertion", "a revision asserts it", {"revision": 9}),
     "content_assertion_is_of_marks": Trip("content_assertion", "each part is 16 bytes", {"about": BAD_DIGEST}),
+    "content_to_erase_key": Trip("content_to_erase", "a revision is erased once"),
+    "content_to_erase_of_revision": Trip("content_to_erase", "it is of a revision", {"revision": 9}),
+    "content_to_erase_has_time": Trip(
+        "content_to_erase", "it is due later than it failed", {"due_time": "2000-01-01T00:00:00Z"}
+    ),
     # --- evidence
     "evidence_kept_once": Trip("evidence", "a digest stands for one piece of evidence"),
     "evidence_by_principal": Trip("evidence", "a registered principal puts it", EVIDENCE | {"put_by": "test|nobody"}),

@@ -16,7 +16,7 @@ from tests.world.clock import LATE
 from tests.world.evidence import kept
 from tests.world.external import configured
 from tests.world.granting import Granting
-from tests.world.guarded import LONG, judged, make_guarded
+from tests.world.guarded import LEAKED, LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
 from tests.world.reviewing import approved_for_two_decisions
@@ -42,6 +42,7 @@ async def good_rows(authority: Authority) -> World:
     await kept(world, b"a log")
     await make_guarded(world)
     await judged(world, f'{{"predicate":"said","value":"{LONG}"}}', media_type="application/json")
+    await judged(world, LEAKED)
     await bind(world, world.service, TOKEN)
     await link(world, world.agent, world.user)
     await approved_for_two_decisions(world)

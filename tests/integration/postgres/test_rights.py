@@ -13,6 +13,8 @@ import pytest
 from authority.postgres.connections import Power
 from authority.postgres.sql import query
 from tests.integration.postgres.superuser import Superuser
+from tests.world.authority import Authority
+from tests.world.world import World
 
 ROLES = (
     "authority_commit",
@@ -22,6 +24,7 @@ ROLES = (
     "authority_read",
     "authority_relay",
     "authority_admin",
+    "authority_eraser",
     "authority_service",
     "authority_aggregator",
     "authority_unvalidated",
@@ -45,6 +48,12 @@ authority_issue      update  capability(state,revoke_time) refusal_count(count) 
 authority_issue      insert  approval_decision approval_use
 authority_issue      delete  stream_nonce refusal_count
 authority_read       select  known audit_event
+authority_propose    insert  content_to_erase
+authority_propose    delete  content_to_erase
+authority_eraser     select  content_to_erase proposal_head proposal validation_receipt approval_decision
+authority_eraser     insert  audit_event
+authority_eraser     update  proposal(content,search) proposal_head(state)
+authority_eraser     delete  content_to_erase
 authority_relay      select  outbox outbox_parked
 authority_relay      insert  outbox_parked
 authority_relay      update  outbox(claim_token,claim_until_time,attempts,last_error,retry_time,parked,delivered_time)
@@ -60,7 +69,8 @@ authority_admin      update  issuer_key memory_namespace principal principal_key
 authority_admin      update  evidence(state,decided_by,decide_time,note)
 authority_admin      update  aggregate(state,remove_time) token_identity(state) principal_link(state,revoke_time)
 """
-"""Nobody truncates, and nobody deletes but what opened streams, or was counted, long ago, and what was delivered;
+"""Nobody truncates, and nobody deletes but what opened streams, or was counted, long ago, what was delivered, and notes
+of what is to be erased;
 authority_commit and authority_service are not named at all."""
 
 NOT_KNOWN_TO_ALL = {"outbox", "outbox_parked", "audit_event", "stream_nonce", "refusal_count", "aggregate"}
@@ -96,6 +106,14 @@ def allowed(all_tables: dict[str, list[str]]) -> set[tuple[str, str, str, str]]:
             columns = listed.rstrip(")").split(",") if listed else all_tables[table]
             found |= {(role, action, table, column if action == "update" else "") for column in columns}
     return found
+
+
+@pytest.fixture
+async def good_row(authority: Authority) -> World:
+    """A tenant with a proposal that stands."""
+    world = await World.begin(authority)
+    await world.proposed()
+    return world
 
 
 @asynccontextmanager
@@ -273,6 +291,31 @@ async def test_a_function_that_lends_rights_is_its_owners_and_looks_nowhere_else
     assert "search_path=authority, pg_temp" in row["proconfig"]
 
 
+async def test_only_who_keeps_proposals_may_have_content_erased(superuser: Superuser) -> None:
+    able = set()
+    for role in ROLES:
+        async with acting_as(superuser, role):
+            if await may(superuser, "select authority.erase_reviewed('2000-01-01', 1)"):
+                able.add(role)
+    assert able == {"authority_propose", "authority_eraser"}, "its owner may too, and nobody can become its owner"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["update authority.proposal set content = 'x'", "update authority.proposal_head set state = 'validated'"],
+)
+async def test_the_eraser_empties_content_and_writes_nothing(
+    superuser: Superuser, good_row: World, statement: str
+) -> None:
+    # given a proposal that stands, of a tenant that the transaction does not name
+    of_tenant = f"where tenant = '{good_row.tenant}'"
+    async with acting_as(superuser, "authority_eraser"):
+        assert await may(superuser, f"update authority.proposal set content = '', search = null {of_tenant}")  # noqa: S608 - our own
+        with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
+            async with superuser.transaction():
+                await superuser.execute(f"{statement} {of_tenant}")
+
+
 async def test_the_registry_is_asked_by_the_roles_that_read_it(superuser: Superuser) -> None:
     able = set()
     statement = "select * from authority.active_key('', ''::bytea, '')"
@@ -336,6 +379,9 @@ async def test_only_the_issue_role_may_issue_and_by_its_own_rights(superuser: Su
     lending = await superuser.fetch(
         "select proname from pg_proc where pronamespace = 'authority'::regnamespace and prosecdef"
     )
-    assert {row["proname"] for row in lending} == {"commit", "count_aggregate", "write_unvalidated"}, (
-        "no other function lends its owner's rights"
-    )
+    assert {row["proname"] for row in lending} == {
+        "commit",
+        "count_aggregate",
+        "erase_reviewed",
+        "write_unvalidated",
+    }, "no other function lends its owner's rights"

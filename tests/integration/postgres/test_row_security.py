@@ -21,7 +21,7 @@ from tests.world.clock import LATE
 from tests.world.evidence import kept
 from tests.world.external import configured
 from tests.world.granting import Granting
-from tests.world.guarded import LONG, judged, make_guarded
+from tests.world.guarded import LEAKED, LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
 from tests.world.membership import CREW, join
 from tests.world.reviewing import approved_for_two_decisions
@@ -56,6 +56,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         await make_guarded(world)
         await judged(world, f'{{"predicate":"said","value":"{LONG}"}}', media_type="application/json")
         await aggregated(world)
+        await judged(world, LEAKED)
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     for world in worlds:  # Not above: each parks the oldest event that there is.
         await set_mode(world, Mode.OBSERVE)

@@ -272,8 +272,10 @@ def test_pages_of_proposals_and_records_keep_their_order() -> None:
 
 
 def test_a_proposal_comes_with_its_newest_validation() -> None:
-    assert _unset(proposals.get_response(FoundProposal(PROPOSAL, STATEMENT))) == set()
-    assert _unset(proposals.get_response(FoundProposal(PROPOSAL, None))) == {"validation_receipt"}
+    erased = replace(PROPOSAL, content=b"")
+    assert _unset(proposals.get_response(FoundProposal(PROPOSAL, STATEMENT))) == {"content_erased"}
+    assert _unset(proposals.get_response(FoundProposal(erased, STATEMENT))) == set()
+    assert _unset(proposals.get_response(FoundProposal(PROPOSAL, None))) == {"content_erased", "validation_receipt"}
 
 
 def test_a_granted_verdict_is_data() -> None:

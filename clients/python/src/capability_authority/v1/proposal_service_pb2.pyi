@@ -356,6 +356,9 @@ class GetProposalResponse(_message.Message):
 
     PROPOSAL_FIELD_NUMBER: _builtins.int
     VALIDATION_RECEIPT_FIELD_NUMBER: _builtins.int
+    CONTENT_ERASED_FIELD_NUMBER: _builtins.int
+    content_erased: _builtins.bool
+    """It failed for secrets, and its content was erased after its review; the digest stays."""
     @_builtins.property
     def proposal(self) -> Global___Proposal: ...
     @_builtins.property
@@ -367,10 +370,11 @@ class GetProposalResponse(_message.Message):
         *,
         proposal: Global___Proposal | None = ...,
         validation_receipt: _statements_pb2.SignedStatement | None = ...,
+        content_erased: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal", "validation_receipt", b"validation_receipt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_erased", b"content_erased", "proposal", b"proposal", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
