@@ -107,6 +107,7 @@ from authority.usecases.tally import Tally
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.validation_runs import ValidationRuns
 from authority.usecases.verify_capability import VerifyCapability
+from authority.usecases.verify_grant import VerifyGrant
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
 from authority.usecases.write_unvalidated import WriteUnvalidated
@@ -403,6 +404,7 @@ def _use_cases(
         exchange_grant=ExchangeGrant(admit, presented, bearers, signer, clock, identifiers),
         revoke_grant=RevokeGrant(admit, presented, clock),
         get_grant=GetGrant(admit, grants, clock),
+        verify_grant=VerifyGrant(admit, presented, clock),
         verify_capability=VerifyCapability(admit, reader, capabilities, clock, here),
         commit=commit,
         commit_batch=CommitBatch(commit),

@@ -76,10 +76,6 @@ def rotate(
     if namespace is not None and tenant is None:
         raise Misused("--namespace needs --tenant: memory namespaces belong to tenants")
     purpose = _purpose(named)
-    if purpose not in FIRST_PURPOSES:
-        raise Refused(
-            f"this version makes no {purpose.value} statements, so that such a key signs nothing; it has {_MADE}"
-        )
 
     async def act(operator: Operator) -> tuple[IssuerKey, list[str]]:
         if tenant is not None:

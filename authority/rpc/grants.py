@@ -1,6 +1,7 @@
 """GrantService: decode, use case, encode."""
 # ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
 
+from authority.rpc.convert import grant_verdicts
 from authority.rpc.convert import grants as convert
 from authority.rpc.convert.digests import digest
 from authority.rpc.current_call import Context, current_caller
@@ -38,3 +39,10 @@ class GrantServicer(GrantServiceServicer):
         """Reads one grant."""
         wanted = digest(request.grant_digest, "grant_digest")
         return convert.found_response(value_or_refuse(await self._use_cases.get_grant(current_caller(), wanted)))
+
+    async def VerifyGrant(self, request: pb.VerifyGrantRequest, context: Context) -> pb.VerifyGrantResponse:
+        """Judges a grant and changes nothing."""
+        asked = grant_verdicts.grant_question(request)
+        return grant_verdicts.verdict_response(
+            value_or_refuse(await self._use_cases.verify_grant(current_caller(), asked))
+        )

@@ -48,6 +48,7 @@ METHODS: dict[str, MethodKind] = {
     _GRANTS + "ExchangeGrant": MethodKind.MUTATION,
     _GRANTS + "RevokeGrant": MethodKind.MUTATION,
     _GRANTS + "GetGrant": MethodKind.READ,
+    _GRANTS + "VerifyGrant": MethodKind.READ,
     _PROPOSALS + "CreateProposal": MethodKind.MUTATION,
     _PROPOSALS + "GetProposal": MethodKind.READ,
     _PROPOSALS + "ListProposals": MethodKind.READ,

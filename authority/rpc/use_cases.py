@@ -54,6 +54,7 @@ from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation, RevocationAnswer
 from authority.usecases.validate_proposal import StillValidating, ValidationRequest
 from authority.usecases.verify_capability import CapabilityVerdict
+from authority.usecases.verify_grant import GrantQuestion, GrantVerdict
 from authority.usecases.watch_revocations import RevocationWatch
 from authority.usecases.withdraw_proposal import ProposalWithdrawal
 from authority.usecases.write_unvalidated import UnvalidatedRequest
@@ -74,6 +75,7 @@ class UseCases:
     exchange_grant: Callable[[Caller, GrantExchange], Awaitable[MadeGrant | Refusal]]
     revoke_grant: Callable[[Caller, GrantRevocation], Awaitable[RevokedGrant | Refusal]]
     get_grant: Callable[[Caller, bytes], Awaitable[FoundGrant | Refusal]]
+    verify_grant: Callable[[Caller, GrantQuestion], Awaitable[GrantVerdict | Refusal]]
     verify_capability: Callable[[Caller, Statement, Presentation | None], Awaitable[CapabilityVerdict | Refusal]]
     commit: Callable[[Caller, CommitRequest], Awaitable[CommitAnswer | Refusal]]
     commit_batch: Callable[

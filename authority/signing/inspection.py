@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
+from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -115,6 +116,17 @@ def says(payload_type: str, payload: bytes) -> Mapping[str, Described]:
 def dsse_json(statement: Statement) -> str:
     """The DSSE JSON envelope of the statement, for tools that know DSSE alone."""
     return to_dsse_json(_signed(statement))
+
+
+def serialized(statement: Statement) -> bytes:
+    """The statement as bytes: what a file of one holds."""
+    return _signed(statement).SerializeToString(deterministic=True)
+
+
+def statement_json(statement: Statement) -> dict[str, str | dict[str, str]]:
+    """The statement as protobuf's JSON writes it in an answer."""
+    document: dict[str, str | dict[str, str]] = MessageToDict(_signed(statement))
+    return document
 
 
 def judge(statement: Statement, key_set: Message, issuer: str) -> Judgement:

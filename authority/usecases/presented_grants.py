@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from authority.domain import limits
 from authority.domain.grant import OpenedGrant
 from authority.domain.grant_use import judge_grant_time
+from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal, highest, over_limit
 from authority.domain.statement import Statement
@@ -52,11 +53,21 @@ class PresentedGrants:
         """The whole chain, judged by itself and then by live state.
 
         Refusals: SIGNATURE_INVALID, ISSUER_UNKNOWN, KEY_REVOKED, GRANT_EXCEEDED with its `dimension`, NOT_YET_VALID,
-        EXPIRED, REVOKED (a block, the subject, or a holder); MALFORMED and LIMIT_EXCEEDED for what no chain can be.
+        EXPIRED, REVOKED (a block, the subject, or a holder); NOT_FOUND for a block of this authority that it does not
+        keep; MALFORMED and LIMIT_EXCEEDED for what no chain can be.
         """
         chain = await self.complete(tenant, blocks)
         times = (judge_grant_time(block.terms, now) for block in chain)
         if refusal := highest((self.chains.judge(chain), *times)):
             return refusal
         facts = await self.grants.facts_of(chain)
-        return facts.refusal or Standing(chain, facts)
+        return facts.refusal or _forgotten(chain, facts) or Standing(chain, facts)
+
+
+def _forgotten(chain: Sequence[OpenedGrant], facts: ChainFacts) -> Refusal | None:
+    """NOT_FOUND for what this authority made and does not keep.
+
+    Its database went back to an earlier moment since, and nobody knows whether the grant was revoked meanwhile.
+    """
+    is_lost = any(block.terms.delegated_by is None and block.digest in facts.unmet for block in chain)
+    return Refusal(Reason.NOT_FOUND, {"field": "grant"}) if is_lost else None

@@ -59,6 +59,7 @@ from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
+from authority.usecases.verify_grant import VerifyGrant
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
 from authority.usecases.write_unvalidated import WriteUnvalidated
@@ -96,6 +97,7 @@ class UseCases:
     exchange_grant: ExchangeGrant
     revoke_grant: RevokeGrant
     get_grant: GetGrant
+    verify_grant: VerifyGrant
     verify_capability: VerifyCapability
     commit: Commit
     commit_batch: CommitBatch
@@ -199,6 +201,7 @@ class Authority:
             exchange_grant=ExchangeGrant(admit, presented, bearers, signer, clock, ids),
             revoke_grant=RevokeGrant(admit, presented, clock),
             get_grant=GetGrant(admit, store.grants, clock),
+            verify_grant=VerifyGrant(admit, presented, clock),
             verify_capability=VerifyCapability(admit, reader, store.capabilities, clock, HERE),
             commit=commit,
             commit_batch=CommitBatch(commit),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from authority.domain.grant import Grant, OpenedGrant
+from authority.domain.grant_use import GrantUse
 from authority.domain.granting import Bearer, GrantDimensions, Span, grant_of, ground_of_child
 from authority.domain.references import DAY
 from authority.domain.refusal import Refusal
@@ -15,6 +16,7 @@ from authority.usecases.look_after_grants import FoundGrant, GrantRevocation
 from authority.usecases.make_grant import GrantExchange, GrantRequest
 from authority.usecases.ports import IssuedCapability, MadeGrant, RevokedGrant
 from authority.usecases.presented_grants import PresentedGrant
+from authority.usecases.verify_grant import GrantQuestion
 from capability_authority.offline import sign
 from tests.world.authority import HERE
 from tests.world.world import Allowed, Issued, IssueTerms, Person, World, must, soon
@@ -159,6 +161,13 @@ class Granting:
         """GetGrant, by the admin."""
         digest = named if isinstance(named, bytes) else named.grant.digest
         return await self.world.authority.do.get_grant((by or self.world.admin).calls(), digest)
+
+    async def verify(
+        self, granted: Granted, use: GrantUse | None = None, *, by: Person | None = None, alone: bool = False
+    ) -> Refusal | None:
+        """VerifyGrant, by anybody: what is told of the chain, presented whole unless `alone`."""
+        asked = GrantQuestion(granted.alone if alone else granted.presented, use)
+        return must(await self.world.authority.do.verify_grant((by or self.world.agent).calls(), asked)).refusal
 
     async def issue_under(
         self, granted: Granted, ground: Allowed, key: str, *, presented: PresentedGrant | None = None, **said: Any

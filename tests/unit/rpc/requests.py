@@ -17,6 +17,7 @@ from authority.rpc.convert import (
     decisions,
     evidence,
     exports,
+    grant_verdicts,
     grants,
     memory,
     policies,
@@ -304,6 +305,29 @@ RPCS: dict[str, Rpc] = {
     "RevokeGrant": Rpc(
         grant_service_pb2.RevokeGrantRequest(request_id="r1", grant_digest=DIGEST),
         _with_caller(grants.revocation_request),
+    ),
+    "VerifyGrant": Rpc(
+        grant_service_pb2.VerifyGrantRequest(
+            grant=_statement("grant"),
+            grant_ancestors=[_statement("grant")],
+            use=grant_service_pb2.GrantUse(
+                action="memory.propose",
+                audience="authority.example",
+                resource="docs/a",
+                read_memory_namespace="notes",
+                write_memory_namespace="notes",
+                tool="search",
+                provider="local",
+                model="small/1",
+                usd_micros=1,
+                tokens=2,
+                latency_ms=3,
+                concurrency=4,
+                network=True,
+                destructive=True,
+            ),
+        ),
+        _alone(grant_verdicts.grant_question),
     ),
     "GetGrant": Rpc(grant_service_pb2.GetGrantRequest(grant_digest=DIGEST), _decode_get_grant),
     "GetCommitReceipt": Rpc(

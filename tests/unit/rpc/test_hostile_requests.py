@@ -104,6 +104,13 @@ MAY_BE_ABSENT = {
     ("IssueGrant", "correlation_id"),
     ("IssueGrant", "policy_version"),
     ("ExchangeGrant", "correlation_id"),
+    # What a use does not name it does not need: a grant of nothing there allows it, and it is used for nothing there.
+    ("VerifyGrant", "use.resource"),
+    ("VerifyGrant", "use.read_memory_namespace"),
+    ("VerifyGrant", "use.write_memory_namespace"),
+    ("VerifyGrant", "use.tool"),
+    ("VerifyGrant", "use.provider"),
+    ("VerifyGrant", "use.model"),
     ("PutEvidence", "visibility_scope"),
     ("ListAuditEvents", "filter.correlation_id"),
     ("ListAuditEvents", "filter.kind"),

@@ -59,6 +59,16 @@ ExchangeGrant     | lifetime { seconds: 2592001 nanos: 0 }          | LIMIT_EXCE
 RevokeGrant       | grant_digest: ""                                | MALFORMED grant_digest
 RevokeGrant       | grant_ancestors {}                              | MALFORMED grant_ancestors
 GetGrant          | grant_digest: "sha256:"                         | MALFORMED grant_digest
+VerifyGrant       | -grant                                          | MALFORMED grant
+VerifyGrant       | grant { payload: "" }                           | MALFORMED grant.payload
+VerifyGrant       | grant_ancestors {}                              | MALFORMED grant_ancestors[1].payload
+VerifyGrant       | use { action: "" }                              | MALFORMED use.action
+VerifyGrant       | use { action: "memory.*" }                      | MALFORMED use.action
+VerifyGrant       | use { audience: "" }                            | MALFORMED use.audience
+VerifyGrant       | use { resource: "docs/*" }                      | MALFORMED use.resource
+VerifyGrant       | use { write_memory_namespace: "a\0b" }          | MALFORMED use.write_memory_namespace
+VerifyGrant       | use { model: "%(257)" }                         | LIMIT_EXCEEDED use.model
+VerifyGrant       | use { tokens: -1 }                              | MALFORMED use.tokens
 IssueCapability   | lifetime { seconds: 0 nanos: 999000000 }        | MALFORMED lifetime
 IssueCapability   | lifetime { seconds: -1 }                        | MALFORMED lifetime
 IssueCapability   | lifetime { seconds: 86400 nanos: 1000000 }      | LIMIT_EXCEEDED lifetime

@@ -60,7 +60,7 @@ from capability_authority.client.errors import (
     UnknownReason,
 )
 from capability_authority.client.evidence_values import Evidence
-from capability_authority.client.grant_values import GrantStatus, HeldGrant, grant_terms
+from capability_authority.client.grant_values import GrantStatus, GrantVerdict, HeldGrant, grant_terms
 from capability_authority.client.issue_items import IssueItem
 from capability_authority.client.memory_values import (
     AggregateCount,
@@ -127,6 +127,7 @@ __all__ = [
     "Finding",
     "GrantExceeded",
     "GrantStatus",
+    "GrantVerdict",
     "HeldGrant",
     "HolderMismatch",
     "IdempotencyConflict",

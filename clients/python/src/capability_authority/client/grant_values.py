@@ -1,14 +1,21 @@
 """Grants, as the verbs take them and answer with them."""
 
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
-from capability_authority.offline import read_payload, statement_digest, to_wire
+from capability_authority.client.credentials import Credentials, CredentialsRefused, Reference
+from capability_authority.offline import Narrower, PublicKey, delegate, read_payload, statement_digest, to_wire
 from capability_authority.v1.grant_service_pb2 import GrantSpending, GrantTerms
 from capability_authority.v1.statements_pb2 import Grant, GrantedAmount, GrantedFlag, GrantedNames, SignedStatement
+from capability_authority.v1.types_pb2 import PrincipalRef
 
-__all__ = ["GrantStatus", "HeldGrant", "grant_terms"]
+__all__ = ["GrantStatus", "GrantVerdict", "HeldGrant", "grant_terms"]
+
+_NONCE_BYTES: Final = 16
+_AS_IT_IS: Final = Narrower()
 
 
 def grant_terms(  # noqa: PLR0913  # the dimensions of a grant, each by its name
@@ -84,6 +91,44 @@ class HeldGrant:
     def expire_time(self) -> datetime:
         """From then on it allows nothing."""
         return self.terms.expire_time.ToDatetime(tzinfo=UTC)
+
+    def delegate(
+        self,
+        credentials: Credentials,
+        *,
+        holder: Reference,
+        bound_to: PublicKey | bytes,
+        narrower: Narrower = _AS_IT_IS,
+    ) -> "HeldGrant":
+        """A child for another holder, made offline with the key of `credentials`, which this grant must bind.
+
+        The authority meets it when it is used first. `bound_to` is the new holder's public key; or the digest of
+        another credential, with which it hands nothing on. Raises (of `offline`) `GrantExceeded` for a child that would
+        be wider, `GrantMalformed`, `SignatureInvalid` for credentials that are not the holder's; and
+        `CredentialsRefused` for credentials without a key.
+        """
+        if credentials.private_key is None:
+            raise CredentialsRefused("these credentials hold no key, and without one nothing is handed on offline")
+        child = delegate(
+            self.statement,
+            credentials.private_key,
+            holder=PrincipalRef(namespace=holder.namespace, id=holder.id),
+            bound_to=bound_to,
+            nonce=secrets.token_bytes(_NONCE_BYTES),
+            narrower=narrower,
+        )
+        return HeldGrant(child, (*self.ancestors, self.statement))
+
+
+@dataclass(frozen=True, slots=True)
+class GrantVerdict:
+    """What the authority says of a grant now. Nothing was used up."""
+
+    granted: bool
+    reason: str
+    """The name of an ErrorReason without its prefix; empty when granted."""
+    facts: dict[str, str]
+    """What the refusal names, such as `dimension`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ class CapabilityAuthority(Delegate):
     exchange_grant = waiting(Async.exchange_grant)
     revoke_grant = waiting(Async.revoke_grant)
     get_grant = waiting(Async.get_grant)
+    verify_grant = waiting(Async.verify_grant)
 
     issue = waiting(Async.issue)
     issue_batch = waiting(Async.issue_batch)

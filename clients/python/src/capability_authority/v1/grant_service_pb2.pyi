@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from capability_authority.v1 import errors_pb2 as _errors_pb2
 from capability_authority.v1 import statements_pb2 as _statements_pb2
 from capability_authority.v1 import types_pb2 as _types_pb2
 from collections import abc as _abc
@@ -443,3 +444,167 @@ class GrantSpending(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GrantSpending: _TypeAlias = GrantSpending  # noqa: Y015
+
+@_typing.final
+class VerifyGrantRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GRANT_FIELD_NUMBER: _builtins.int
+    GRANT_ANCESTORS_FIELD_NUMBER: _builtins.int
+    USE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def grant(self) -> _statements_pb2.SignedStatement: ...
+    @_builtins.property
+    def grant_ancestors(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]:
+        """Root first, the parent last, as in ExchangeGrantRequest."""
+
+    @_builtins.property
+    def use(self) -> Global___GrantUse:
+        """When absent, only the chain itself and its times are judged."""
+
+    def __init__(
+        self,
+        *,
+        grant: _statements_pb2.SignedStatement | None = ...,
+        grant_ancestors: _abc.Iterable[_statements_pb2.SignedStatement] | None = ...,
+        use: Global___GrantUse | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["grant", b"grant", "use", b"use"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["grant", b"grant", "grant_ancestors", b"grant_ancestors", "use", b"use"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VerifyGrantRequest: _TypeAlias = VerifyGrantRequest  # noqa: Y015
+
+@_typing.final
+class GrantUse(_message.Message):
+    """What one use needs of a grant. What is empty, 0 or false is not needed, and not asked of the grant."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACTION_FIELD_NUMBER: _builtins.int
+    AUDIENCE_FIELD_NUMBER: _builtins.int
+    RESOURCE_FIELD_NUMBER: _builtins.int
+    READ_MEMORY_NAMESPACE_FIELD_NUMBER: _builtins.int
+    WRITE_MEMORY_NAMESPACE_FIELD_NUMBER: _builtins.int
+    TOOL_FIELD_NUMBER: _builtins.int
+    PROVIDER_FIELD_NUMBER: _builtins.int
+    MODEL_FIELD_NUMBER: _builtins.int
+    USD_MICROS_FIELD_NUMBER: _builtins.int
+    TOKENS_FIELD_NUMBER: _builtins.int
+    LATENCY_MS_FIELD_NUMBER: _builtins.int
+    CONCURRENCY_FIELD_NUMBER: _builtins.int
+    NETWORK_FIELD_NUMBER: _builtins.int
+    DESTRUCTIVE_FIELD_NUMBER: _builtins.int
+    action: _builtins.str
+    """Of the closed vocabulary."""
+    audience: _builtins.str
+    resource: _builtins.str
+    read_memory_namespace: _builtins.str
+    write_memory_namespace: _builtins.str
+    tool: _builtins.str
+    provider: _builtins.str
+    model: _builtins.str
+    usd_micros: _builtins.int
+    """Judged as if nothing of the grant's budgets were spent."""
+    tokens: _builtins.int
+    latency_ms: _builtins.int
+    concurrency: _builtins.int
+    network: _builtins.bool
+    destructive: _builtins.bool
+    def __init__(
+        self,
+        *,
+        action: _builtins.str = ...,
+        audience: _builtins.str = ...,
+        resource: _builtins.str = ...,
+        read_memory_namespace: _builtins.str = ...,
+        write_memory_namespace: _builtins.str = ...,
+        tool: _builtins.str = ...,
+        provider: _builtins.str = ...,
+        model: _builtins.str = ...,
+        usd_micros: _builtins.int = ...,
+        tokens: _builtins.int = ...,
+        latency_ms: _builtins.int = ...,
+        concurrency: _builtins.int = ...,
+        network: _builtins.bool = ...,
+        destructive: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "audience", b"audience", "concurrency", b"concurrency", "destructive", b"destructive", "latency_ms", b"latency_ms", "model", b"model", "network", b"network", "provider", b"provider", "read_memory_namespace", b"read_memory_namespace", "resource", b"resource", "tokens", b"tokens", "tool", b"tool", "usd_micros", b"usd_micros", "write_memory_namespace", b"write_memory_namespace"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GrantUse: _TypeAlias = GrantUse  # noqa: Y015
+
+@_typing.final
+class VerifyGrantResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    class _Verdict:
+        ValueType = _typing.NewType("ValueType", _builtins.int)
+        V: _TypeAlias = ValueType  # noqa: Y015
+
+    class _VerdictEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[VerifyGrantResponse._Verdict.ValueType], _builtins.type):
+        DESCRIPTOR: _descriptor.EnumDescriptor
+        VERDICT_UNSPECIFIED: VerifyGrantResponse._Verdict.ValueType  # 0
+        VERDICT_GRANTED: VerifyGrantResponse._Verdict.ValueType  # 1
+        """Every block is signed by whoever may make it, says no more than its parent, allows the use now, and nothing that
+        the chain rests on was withdrawn. Whether the subject itself has the right is judged at each use.
+        """
+        VERDICT_REFUSED: VerifyGrantResponse._Verdict.ValueType  # 2
+
+    class Verdict(_Verdict, metaclass=_VerdictEnumTypeWrapper): ...
+    VERDICT_UNSPECIFIED: VerifyGrantResponse.Verdict.ValueType  # 0
+    VERDICT_GRANTED: VerifyGrantResponse.Verdict.ValueType  # 1
+    """Every block is signed by whoever may make it, says no more than its parent, allows the use now, and nothing that
+    the chain rests on was withdrawn. Whether the subject itself has the right is judged at each use.
+    """
+    VERDICT_REFUSED: VerifyGrantResponse.Verdict.ValueType  # 2
+
+    @_typing.final
+    class FactsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    VERDICT_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    FACTS_FIELD_NUMBER: _builtins.int
+    verdict: Global___VerifyGrantResponse.Verdict.ValueType
+    reason: _errors_pb2.ErrorReason.ValueType
+    """Set when refused."""
+    @_builtins.property
+    def facts(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """What the refusal names, such as `dimension`."""
+
+    def __init__(
+        self,
+        *,
+        verdict: Global___VerifyGrantResponse.Verdict.ValueType = ...,
+        reason: _errors_pb2.ErrorReason.ValueType = ...,
+        facts: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["facts", b"facts", "reason", b"reason", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VerifyGrantResponse: _TypeAlias = VerifyGrantResponse  # noqa: Y015

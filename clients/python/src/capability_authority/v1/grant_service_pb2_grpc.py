@@ -56,6 +56,11 @@ class GrantServiceStub:
                 request_serializer=capability__authority_dot_v1_dot_grant__service__pb2.GetGrantRequest.SerializeToString,
                 response_deserializer=capability__authority_dot_v1_dot_grant__service__pb2.GetGrantResponse.FromString,
                 _registered_method=True)
+        self.VerifyGrant = channel.unary_unary(
+                '/capability_authority.v1.GrantService/VerifyGrant',
+                request_serializer=capability__authority_dot_v1_dot_grant__service__pb2.VerifyGrantRequest.SerializeToString,
+                response_deserializer=capability__authority_dot_v1_dot_grant__service__pb2.VerifyGrantResponse.FromString,
+                _registered_method=True)
 
 
 class GrantServiceServicer:
@@ -96,6 +101,15 @@ class GrantServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def VerifyGrant(self, request, context):
+        """Caller: any principal of the tenant. Judges the whole chain, from its root, and one use of it when that is given;
+        changes nothing and spends nothing. A refusal is data, not an error. What is kept and what was withdrawn counts in the
+        chain's own tenant alone.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GrantServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -118,6 +132,11 @@ def add_GrantServiceServicer_to_server(servicer, server):
                     servicer.GetGrant,
                     request_deserializer=capability__authority_dot_v1_dot_grant__service__pb2.GetGrantRequest.FromString,
                     response_serializer=capability__authority_dot_v1_dot_grant__service__pb2.GetGrantResponse.SerializeToString,
+            ),
+            'VerifyGrant': grpc.unary_unary_rpc_method_handler(
+                    servicer.VerifyGrant,
+                    request_deserializer=capability__authority_dot_v1_dot_grant__service__pb2.VerifyGrantRequest.FromString,
+                    response_serializer=capability__authority_dot_v1_dot_grant__service__pb2.VerifyGrantResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -230,6 +249,33 @@ class GrantService:
             '/capability_authority.v1.GrantService/GetGrant',
             capability__authority_dot_v1_dot_grant__service__pb2.GetGrantRequest.SerializeToString,
             capability__authority_dot_v1_dot_grant__service__pb2.GetGrantResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def VerifyGrant(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/capability_authority.v1.GrantService/VerifyGrant',
+            capability__authority_dot_v1_dot_grant__service__pb2.VerifyGrantRequest.SerializeToString,
+            capability__authority_dot_v1_dot_grant__service__pb2.VerifyGrantResponse.FromString,
             options,
             channel_credentials,
             insecure,

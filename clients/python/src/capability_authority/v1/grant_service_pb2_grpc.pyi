@@ -51,6 +51,11 @@ class GrantServiceStub:
     """
     GetGrant: _grpc.UnaryUnaryMultiCallable[_grant_service_pb2.GetGrantRequest, _grant_service_pb2.GetGrantResponse]
     """Caller: as RevokeGrant. A grant that the authority made or has met, what became of it, and what was spent of it."""
+    VerifyGrant: _grpc.UnaryUnaryMultiCallable[_grant_service_pb2.VerifyGrantRequest, _grant_service_pb2.VerifyGrantResponse]
+    """Caller: any principal of the tenant. Judges the whole chain, from its root, and one use of it when that is given;
+    changes nothing and spends nothing. A refusal is data, not an error. What is kept and what was withdrawn counts in the
+    chain's own tenant alone.
+    """
 
 @_typing.type_check_only
 class GrantServiceAsyncStub(GrantServiceStub):
@@ -75,6 +80,11 @@ class GrantServiceAsyncStub(GrantServiceStub):
     """
     GetGrant: _aio.UnaryUnaryMultiCallable[_grant_service_pb2.GetGrantRequest, _grant_service_pb2.GetGrantResponse]  # type: ignore[assignment]
     """Caller: as RevokeGrant. A grant that the authority made or has met, what became of it, and what was spent of it."""
+    VerifyGrant: _aio.UnaryUnaryMultiCallable[_grant_service_pb2.VerifyGrantRequest, _grant_service_pb2.VerifyGrantResponse]  # type: ignore[assignment]
+    """Caller: any principal of the tenant. Judges the whole chain, from its root, and one use of it when that is given;
+    changes nothing and spends nothing. A refusal is data, not an error. What is kept and what was withdrawn counts in the
+    chain's own tenant alone.
+    """
 
 class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
     """Grants: authorizations that can be used more than once and handed on, but only ever narrower. A child is made here, in
@@ -120,5 +130,16 @@ class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_grant_service_pb2.GetGrantResponse, _abc.Awaitable[_grant_service_pb2.GetGrantResponse]]:
         """Caller: as RevokeGrant. A grant that the authority made or has met, what became of it, and what was spent of it."""
+
+    @_abc_1.abstractmethod
+    def VerifyGrant(
+        self,
+        request: _grant_service_pb2.VerifyGrantRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_grant_service_pb2.VerifyGrantResponse, _abc.Awaitable[_grant_service_pb2.VerifyGrantResponse]]:
+        """Caller: any principal of the tenant. Judges the whole chain, from its root, and one use of it when that is given;
+        changes nothing and spends nothing. A refusal is data, not an error. What is kept and what was withdrawn counts in the
+        chain's own tenant alone.
+        """
 
 def add_GrantServiceServicer_to_server(servicer: GrantServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,16 +1,19 @@
 """The verbs of GrantService."""
 
+from dataclasses import fields
 from datetime import UTC, timedelta
 from typing import Unpack
 
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.credentials import Reference
-from capability_authority.client.grant_values import GrantStatus, HeldGrant, narrowed
+from capability_authority.client.grant_values import GrantStatus, GrantVerdict, HeldGrant, narrowed
 from capability_authority.client.times import duration_message
 from capability_authority.client.values import Revocation
 from capability_authority.client.words import word_of
+from capability_authority.offline import GrantUse
 from capability_authority.v1 import grant_service_pb2 as pb
+from capability_authority.v1.errors_pb2 import ErrorReason
 from capability_authority.v1.types_pb2 import PrincipalRef
 
 __all__ = ["GrantVerbs"]
@@ -119,6 +122,31 @@ class GrantVerbs(Connection):
             revoke_time=response.revoke_time.ToDatetime(tzinfo=UTC) if revoked else None,
             spent=response.spent,
         )
+
+    async def verify_grant(
+        self, grant: HeldGrant, *, use: GrantUse | None = None, **options: Unpack[CallOptions]
+    ) -> GrantVerdict:
+        """Ask whether a grant, with all its ancestors, is good now, and for this use of it.
+
+        Changes nothing and spends nothing, and a refusal of the grant is an answer: `facts` names the `dimension`. What
+        was spent of its budgets is told by `get_grant`, what was withdrawn counts here.
+
+        Raises `AuthorityError` when the question itself is refused.
+        """
+        asked = None if use is None else _use(use)
+        request = pb.VerifyGrantRequest(grant=grant.statement, grant_ancestors=grant.ancestors, use=asked)
+        response = await self._send(request, pb.VerifyGrantResponse, **options)
+        return GrantVerdict(
+            granted=response.verdict == pb.VerifyGrantResponse.VERDICT_GRANTED,
+            reason=word_of(ErrorReason, response.reason).upper() if response.reason else "",
+            facts=dict(response.facts),
+        )
+
+
+def _use(use: GrantUse) -> pb.GrantUse:
+    """One use: that a grant with no uses allows nothing the authority knows by itself."""
+    needed = {each.name: getattr(use, each.name) for each in fields(use) if each.name != "uses"}
+    return pb.GrantUse(**needed)
 
 
 def _ref(reference: Reference) -> PrincipalRef:
