@@ -434,7 +434,7 @@ def _use_cases(
         withdraw_proposal=WithdrawProposal(admit, reading, PostgresProposalWithdrawals(databases.propose), clock),
         decide_proposal=decide,
         decide_proposals=DecideProposals(decide, clock),
-        evaluate_policy=EvaluatePolicy(admit, signer, decisions, policy, clock, identifiers, here),
+        evaluate_policy=EvaluatePolicy(admit, reader, signer, decisions, policy, clock, identifiers, here),
         get_policy_version=GetPolicyVersion(admit, PostgresPolicyVersions(databases.read)),
         write_unvalidated=WriteUnvalidated(
             admit,

@@ -1,9 +1,10 @@
 """What policy decides, and the approvals that persons give (semantics §7)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from authority.domain.external_authority import ExternalAuthority
 from authority.domain.identity import Principal, PrincipalKind, Right
 from authority.domain.proposal import ProposalRevision, StoredProposal
 from authority.domain.record import MemoryNamespace, Mode
@@ -183,6 +184,8 @@ class SignedDecision:
     receipt: DecisionReceipt
     statement: Statement
     digest: bytes
+    external_key_ids: tuple[str, ...] = field(default=(), compare=False)
+    """Of the keys by which external decisions were signed that it rests on: the store keeps them beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,3 +204,5 @@ class DecisionFacts:
     holder: Principal | None
     bundle: str
     """Source text of the active policy bundle."""
+    externals: tuple[ExternalAuthority, ...] = ()
+    """Who else may have a say in the tenant."""

@@ -78,6 +78,10 @@ PROPOSAL_LIFETIME_MS = 30 * DAY
 GRANT_LIFETIME_MS = 30 * DAY
 APPROVAL_USES = 1000
 """How many decisions may rest on one approval that names a number."""
+EXTERNAL_DECISIONS = 8
+"""Of external authorities, presented to one decision."""
+EXTERNAL_ISSUER_BYTES = 128
+"""Of the name of an external authority, which is part of the name of each of its decisions."""
 QUORUM_PERSONS = 9
 """How many persons a policy may ask for."""
 PAGE_TOKEN_LIFETIME_MS = 60 * MINUTE

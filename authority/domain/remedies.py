@@ -35,6 +35,7 @@ class Remedy:
 _FIELD: Final = {"field": "the path of the field in the request"}
 _SHAPE: Final = {**_FIELD, "problem": "what is wrong with it, or what it may be at most"}
 _INCIDENT: Final = {"incident_id": "names the entry in the authority's log, where there is one"}
+_EXTERNAL: Final = {"external_authority": "whose decision is missing, or does not count"}
 _RECEIPT: Final = {"receipt_id": "the receipt of that commit"}
 
 REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
@@ -103,19 +104,21 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
             NO,
             "A presented statement is not what was signed: a byte of it, of its type or of its signature differs.",
             "Present the bytes that were issued, as they came; `authority inspect` shows what they say.",
-            see=("semantics §3", "cases E06, E10"),
+            _EXTERNAL,
+            ("semantics §3", "cases E06, E10"),
         ),
         Reason.ISSUER_UNKNOWN: Remedy(
             NO,
             "The key that signed is none of this authority's, or is not for such statements or this tenant.",
             "Get a statement from this authority; `authority keys list` shows its keys and what each is for.",
-            see=("semantics §3",),
+            _EXTERNAL,
+            ("semantics §3",),
         ),
         Reason.KEY_REVOKED: Remedy(
             NO,
             "The issuer key that signed the statement, or the holder key that it binds, was revoked.",
             "Have it issued again, for an active key of its holder.",
-            _FIELD,
+            _FIELD | _EXTERNAL,
             ("semantics §5", "case I11"),
         ),
         Reason.BINDING_MISMATCH: Remedy(
@@ -136,7 +139,7 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
             NO,
             "Policy forbids it, says nothing of it, or another version of it decides by now.",
             "Evaluate policy again; what it answers names the policies that determined it. A grant is made anew.",
-            _FIELD | {"problem": "what else forbids it"},
+            _FIELD | {"problem": "what else forbids it"} | _EXTERNAL,
             ("semantics §7",),
         ),
         Reason.NOT_YET_VALID: Remedy(

@@ -45,6 +45,7 @@ class InProcessDecisions:
             namespace=namespace,
             holder=self.tables.active_principal(tenant, holder),
             bundle=self.tables.policies[namespace.policy_version][1],
+            externals=self.tables.externals_of(tenant),
         )
         signed = decide(facts, sequence)
         if isinstance(signed, Refusal):

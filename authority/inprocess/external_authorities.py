@@ -24,7 +24,7 @@ class InProcessExternalAuthorities:
             if (new.tenant, name) not in self.tables.namespaces:
                 raise NotThere(f"no memory namespace {name} in {new.tenant}")
         added = tuple(ExternalKey(f"sha256:{hashlib.sha256(raw).hexdigest()}", raw) for raw in new.public_keys)
-        taken = {key.key_id for it in self._of(new.tenant) for key in it.keys}
+        taken = {key.key_id for it in self.tables.externals_of(new.tenant) for key in it.keys}
         for key in added:
             if key.key_id in taken:
                 raise AlreadyThere(f"key {key.key_id} belongs to an external authority of {new.tenant}, or once did")
@@ -52,11 +52,7 @@ class InProcessExternalAuthorities:
 
     async def list(self, tenant: TenantRef) -> Sequence[ExternalAuthority]:
         """Every one of the tenant."""
-        return self._of(tenant)
-
-    def _of(self, tenant: TenantRef) -> tuple[ExternalAuthority, ...]:
-        found = [it for (of, _), it in self.tables.external_authorities.items() if of == tenant]
-        return tuple(sorted(found, key=lambda it: it.issuer))
+        return self.tables.externals_of(tenant)
 
     def _tell(self, tenant: TenantRef, kind: str, subject: str, states: tuple[str, str], now: Instant) -> None:
         previous, following = states

@@ -10,7 +10,7 @@ from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.proposal_states import COMMITTABLE, state_at
 from authority.domain.quorum import Electorate, interested
 from authority.domain.reasons import Reason
-from authority.domain.references import Instant
+from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal, binding_mismatch
 from authority.domain.statement import KeyState
 from authority.domain.validation import SignedValidation, ValidationOutcome
@@ -94,7 +94,14 @@ def _judge_keys(tables: Tables, plan: CommitPlan, facts: _Facts) -> Refusal | No
     statements += [signed.statement for signed in (facts.validation, facts.decision) if signed]
     holder_key_revoked = facts.holder_key is not None and not facts.holder_key.is_active
     revoked = holder_key_revoked or any(is_revoked(tables, statement.key_id) for statement in statements)
+    externals = facts.decision.external_key_ids if facts.decision else ()
+    revoked = revoked or any(_is_external_revoked(tables, plan.capability.terms.tenant, it) for it in externals)
     return Refusal(Reason.KEY_REVOKED) if revoked else None
+
+
+def _is_external_revoked(tables: Tables, tenant: TenantRef, key_id: str) -> bool:
+    found = (it.key(key_id) for it in tables.externals_of(tenant))
+    return any(key is not None and not key.is_active for key in found)
 
 
 def _judge_bindings(terms: CommitCapability, facts: _Facts) -> Refusal | None:

@@ -197,6 +197,11 @@ class Tables:
     refusals: Counter[Counted] = field(default_factory=Counter)
     sequence: int = 0
 
+    def externals_of(self, tenant: TenantRef) -> tuple[ExternalAuthority, ...]:
+        """Who else may have a say on policy in the tenant, by issuer."""
+        found = [it for (of, _), it in self.external_authorities.items() if of == tenant]
+        return tuple(sorted(found, key=lambda it: it.issuer))
+
     def next_sequence(self) -> int:
         """The next place in the order of decisions and revocations."""
         self.sequence += 1

@@ -10,6 +10,7 @@ from authority.domain.refusal import Refusal
 from authority.domain.validation import SignedValidation
 from authority.postgres import audit, rows
 from authority.postgres.connections import Connection, Database, Refused, await_standby
+from authority.postgres.external_authorities import read_external_authorities
 from authority.postgres.requests import claim_request
 from authority.postgres.sql import query
 from authority.usecases.ports import Clock, Decide, RequestMark, Statements
@@ -105,6 +106,7 @@ class PostgresDecisions:
             namespace=rows.memory_namespace(namespace),
             holder=rows.principal(principal) if principal else None,
             bundle=namespace["bundle"],
+            externals=await read_external_authorities(connection, proposal.revision.tenant),
         )
 
 
@@ -146,6 +148,7 @@ async def _insert(connection: Connection, mark: RequestMark, signed: SignedDecis
         receipt.expire_time,
         receipt.approval_references,
         receipt.persons_needed,
+        [rows.key_id_bytes(key_id) for key_id in signed.external_key_ids],
     )
     if receipt.activates:
         await _insert_activation(connection, receipt)

@@ -13,17 +13,19 @@ from authority.domain.decision import (
     PolicyQuestion,
     SignedDecision,
 )
+from authority.domain.external_decision import Hearing, joined
 from authority.domain.identity import Caller, Principal, Right, require
 from authority.domain.proposal import ProposalState
 from authority.domain.proposal_states import COMMITTABLE, proposal_state_at, refusal_of
 from authority.domain.quorum import Electorate, interested, unless_taken_back
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef, after
-from authority.domain.refusal import Refusal
+from authority.domain.refusal import Refusal, malformed
+from authority.domain.statement import Statement
 from authority.domain.validation import SignedValidation
 from authority.domain.verify import Here
 from authority.usecases.admit import Admit
-from authority.usecases.ports import Clock, Decisions, Identifiers, PolicyEngine, RequestMark, Signer
+from authority.usecases.ports import Clock, Decisions, Identifiers, PolicyEngine, RequestMark, Signer, Statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class PolicyRequest:
     proposal_id: str
     proposal_revision: int
     holder: PrincipalRef
+    external_decisions: tuple[Statement, ...] = ()
+    """Decision receipts that external authorities signed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class EvaluatePolicy:
     """Answers with a signed decision receipt, whatever the outcome. After an approval it must be asked again."""
 
     admit: Admit
+    statements: Statements
     signer: Signer
     decisions: Decisions
     policy: PolicyEngine
@@ -49,14 +54,38 @@ class EvaluatePolicy:
     here: Here
 
     async def __call__(self, caller: Caller, request: PolicyRequest) -> SignedDecision | Refusal:
-        """Refusals: NOT_ALLOWED, NOT_FOUND, EXPIRED, NOT_VALIDATED, IDEMPOTENCY_CONFLICT."""
+        """Refusals: MALFORMED, NOT_ALLOWED, NOT_FOUND, EXPIRED, NOT_VALIDATED, IDEMPOTENCY_CONFLICT.
+
+        And those of external decisions that do not count, or are required and missing (POLICY_DENIED).
+        """
+        presented = self._read(request.external_decisions)
+        if isinstance(presented, Refusal):
+            return presented
         if refusal := await self.admit(caller) or require(caller, Right.ISSUE):
             return refusal
         return await self.decisions.decide(
-            request.mark, request.proposal_id, request.proposal_revision, request.holder, self._decide
+            request.mark,
+            request.proposal_id,
+            request.proposal_revision,
+            request.holder,
+            lambda facts, sequence: self._decide(facts, sequence, presented),
         )
 
-    def _decide(self, facts: DecisionFacts, sequence: int) -> SignedDecision | Refusal:
+    def _read(self, statements: tuple[Statement, ...]) -> tuple[SignedDecision, ...] | Refusal:
+        """By the reading rule; whose they are, and whether they count, is judged beside the facts."""
+        read: list[SignedDecision] = []
+        for number, statement in enumerate(statements):
+            decision = self.statements.open_decision(statement)
+            if isinstance(decision, Refusal):
+                return malformed(f"external_decisions[{number}]", "is no decision receipt")
+            if any(decision.receipt.issuer == other.receipt.issuer for other in read):
+                return malformed(f"external_decisions[{number}]", "is a second one of its issuer")
+            read.append(decision)
+        return tuple(read)
+
+    def _decide(
+        self, facts: DecisionFacts, sequence: int, presented: tuple[SignedDecision, ...]
+    ) -> SignedDecision | Refusal:
         if facts.holder is None:
             return Refusal(Reason.NOT_FOUND, {"field": "holder"})
         validation, state = facts.validation, proposal_state_at(facts.proposal, self.clock.now())
@@ -64,11 +93,23 @@ class EvaluatePolicy:
             return refusal_of(state)
         if validation is None or not facts.is_newest_revision or state not in COMMITTABLE:
             return Refusal(Reason.NOT_VALIDATED)
-        answer, approvals = self._ask(facts, facts.holder, validation)
-        return self.signer.sign_decision(self._receipt(facts, validation, facts.holder, answer, approvals, sequence))
+        hearing = Hearing(facts, validation, facts.holder, self.statements.is_signed_by, self.clock.now())
+        heard = hearing.hear(presented)
+        if isinstance(heard, Refusal):
+            return heard
+        answer, approvals = self._ask(facts, facts.holder, validation, heard)
+        receipt = self._receipt(facts, validation, facts.holder, answer, approvals, sequence)
+        # What it rests on expires no later than it does.
+        expire_time = min([receipt.expire_time, *(it.receipt.expire_time for it in heard)])
+        signed = self.signer.sign_decision(replace(receipt, expire_time=expire_time))
+        return replace(signed, external_key_ids=tuple(it.statement.key_id for it in heard))
 
     def _ask(
-        self, facts: DecisionFacts, holder: Principal, validation: SignedValidation
+        self,
+        facts: DecisionFacts,
+        holder: Principal,
+        validation: SignedValidation,
+        heard: tuple[SignedDecision, ...],
     ) -> tuple[PolicyAnswer, tuple[Approval, ...]]:
         """No more approvals are bound than were asked for: the revocation of another then changes nothing."""
         question = PolicyQuestion(
@@ -83,6 +124,7 @@ class EvaluatePolicy:
             findings=validation.receipt.findings,
         )
         answer = unless_taken_back(self.policy.evaluate(facts.bundle, question), facts.approvals)
+        answer = joined(answer, heard)
         if answer.outcome is not DecisionOutcome.REQUIRE_APPROVAL:
             return answer, ()
         electorate = Electorate(
@@ -95,7 +137,7 @@ class EvaluatePolicy:
         standing = electorate.standing(facts.approvals)[: answer.persons_needed]
         if len(standing) < answer.persons_needed:
             return answer, ()
-        approved = self.policy.evaluate(facts.bundle, question.once_approved())
+        approved = joined(self.policy.evaluate(facts.bundle, question.once_approved()), heard, approved=True)
         return replace(approved, persons_needed=answer.persons_needed), standing
 
     def _receipt(

@@ -1,10 +1,16 @@
 """An external authority on policy, with keys of its own, and what it signs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from authority.domain.decision import COMMIT_ACTION, DecisionOutcome, DecisionReceipt
+from authority.domain.proposal import StoredProposal
+from authority.domain.references import HOUR, after
+from authority.domain.statement import Statement
+from authority.domain.validation import SignedValidation
+from authority.signing.codec.decision import encode_decision
 from authority.usecases.external_authorities import NewExternalAuthority
-from capability_authority.offline import PrivateKey
+from capability_authority.offline import PrivateKey, sign
 from tests.world.world import NAMESPACE, World
 
 ISSUER = "policy.group.example"
@@ -21,6 +27,40 @@ class External:
     def key_id(self) -> str:
         """Of its key."""
         return self.key.public_key.key_id
+
+    def decides(
+        self,
+        world: World,
+        proposal: StoredProposal,
+        validation: SignedValidation,
+        outcome: DecisionOutcome = DecisionOutcome.ALLOW,
+        **changed: object,
+    ) -> Statement:
+        """A decision on the service committing the revision, signed; with terms changed as said."""
+        revision, now = proposal.revision, world.now()
+        receipt = DecisionReceipt(
+            decision_id=world.authority.ids.new(),
+            issuer=self.issuer,
+            tenant=revision.tenant,
+            memory_namespace=revision.memory_namespace,
+            holder=world.service.ref,
+            action=COMMIT_ACTION,
+            proposal_id=revision.proposal_id,
+            proposal_revision=revision.revision,
+            proposal_digest=proposal.digest,
+            validation_receipt_digest=validation.digest,
+            approval_references=(),
+            policy_version=bytes(32),
+            outcome=outcome,
+            determining_policies=("group-rule",),
+            sequence=1,
+            decide_time=now,
+            expire_time=after(now, HOUR),
+            correlation_id="",
+        )
+        signed = sign(encode_decision(replace(receipt, **changed)), self.key)  # type: ignore[arg-type]  # terms by name
+        signature = signed.signature
+        return Statement(signed.payload_type, signed.payload, signature.key_id, signature.signature)
 
 
 async def configured(

@@ -21,6 +21,7 @@ from authority.domain.proposal import Cost, MemoryType, ProposalRevision, Stored
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.statement import Statement
 from authority.domain.validation import SignedValidation
 from authority.policy.bundle import bundle_version, default_bundle
 from authority.usecases.administer import CommitCounts, NewMemoryNamespace, NewPrincipal
@@ -323,11 +324,12 @@ class World:
         holder: Person | None = None,
         by: Person | None = None,
         request_id: str | None = None,
+        externals: tuple[Statement, ...] = (),
     ) -> SignedDecision | Refusal:
-        """EvaluatePolicy, by the service for itself."""
+        """EvaluatePolicy, by the service for itself; `externals` are what external authorities decided."""
         by, holder, revision = by or self.service, holder or self.service, proposal.revision
         key = (revision.proposal_id, revision.revision, holder.ref)
-        request = PolicyRequest(self.mark(by, request_id, "decide", key), *key)
+        request = PolicyRequest(self.mark(by, request_id, "decide", key, *externals), *key, externals)
         return await self.authority.do.evaluate_policy(by.calls(), request)
 
     async def approve(

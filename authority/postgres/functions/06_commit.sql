@@ -137,6 +137,9 @@ begin
           select 1 from issuer_key k where k.state = 'revoked'
             and k.key_id in (c.key_id, a.capability_key, v.key_id, d.key_id)) then 'KEY_REVOKED'
         when hk.state = 'revoked' then 'KEY_REVOKED'
+        when d.external_keys <> '{}' and exists (
+          select 1 from external_key e where e.tenant = a.tenant and e.key_id = any (d.external_keys)
+            and e.state = 'revoked') then 'KEY_REVOKED'
       end as key_refusal,
       case when c.grant_digest is not null then grant_refusal(a.tenant, c.grant_digest, judged_at) end as of_grant,
       case
@@ -203,7 +206,8 @@ begin
         and o.proposal_id = a.proposal_id and o.revision = a.revision
       order by o.digest limit 1) v on true
     left join lateral (
-      select o.digest, o.key_id, o.policy_version, o.outcome, o.sequence, o.expire_time, o.approvals
+      select o.digest, o.key_id, o.policy_version, o.outcome, o.sequence, o.expire_time, o.approvals,
+        o.external_keys
       from decision_receipt o
       where o.tenant = a.tenant and o.digest = a.decision_digest
         and o.proposal_id = a.proposal_id and o.revision = a.revision and o.holder = a.holder

@@ -22,8 +22,8 @@ where v.version = $2
 insert into authority.decision_receipt (
   tenant, digest, decision_id, proposal_id, revision, memory_namespace, holder, validation_receipt_digest,
   policy_version, outcome, sequence, payload_type, payload, key_id, signature, decide_time, expire_time, approvals,
-  persons_needed)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+  persons_needed, external_keys)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 
 -- name: insert_activation
 -- That policy allowed a revision without a person, under the decision's own id and sequence.

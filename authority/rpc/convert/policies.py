@@ -1,13 +1,15 @@
 """Messages of PolicyService."""
 
+from authority.domain import limits
 from authority.domain.decision import SignedDecision
 from authority.domain.identity import Caller
 from authority.domain.policy_version import PolicyVersion
+from authority.domain.statement import Statement
 from authority.rpc.convert import values
 from authority.rpc.convert.digests import digest_text
 from authority.rpc.convert.enums import DECISION_OUTCOMES
 from authority.rpc.convert.marks import request_mark
-from authority.rpc.convert.statements import statement_message
+from authority.rpc.convert.statements import sent_statement, statement_message
 from authority.rpc.convert.times import timestamp_message
 from authority.usecases.evaluate_policy import PolicyRequest
 from capability_authority.v1 import policy_service_pb2 as pb
@@ -19,8 +21,15 @@ def policy_request(caller: Caller, request: pb.EvaluatePolicyRequest) -> PolicyR
         proposal_id=values.uuid(request.proposal_id, "proposal_id"),
         proposal_revision=values.revision(request.proposal_revision, "proposal_revision"),
         holder=values.principal(request, "holder") if request.HasField("holder") else caller.ref,
+        external_decisions=_external_decisions(request),
         mark=request_mark(caller, request),
     )
+
+
+def _external_decisions(request: pb.EvaluatePolicyRequest) -> tuple[Statement, ...]:
+    sent = request.external_decisions
+    values.bound(sent, limits.EXTERNAL_DECISIONS, "external_decisions")
+    return tuple(sent_statement(one, f"external_decisions[{number}]") for number, one in enumerate(sent))
 
 
 def policy_response(decision: SignedDecision) -> pb.EvaluatePolicyResponse:

@@ -379,7 +379,11 @@ RPCS: dict[str, Rpc] = {
     ),
     "EvaluatePolicy": Rpc(
         policy_service_pb2.EvaluatePolicyRequest(
-            request_id="r1", proposal_id=UUID, proposal_revision=1, holder=_HOLDER
+            request_id="r1",
+            proposal_id=UUID,
+            proposal_revision=1,
+            holder=_HOLDER,
+            external_decisions=[_statement("decision")],
         ),
         _with_caller(policies.policy_request),
     ),

@@ -154,6 +154,8 @@ DecideProposal    | note: "%(1025)"                                 | LIMIT_EXCE
 DecideProposal    | expire_time { nanos: 500 }                      | MALFORMED expire_time
 EvaluatePolicy    | proposal_revision: 0                            | MALFORMED proposal_revision
 EvaluatePolicy    | holder { id: "a b" }                            | MALFORMED holder.id
+EvaluatePolicy    | external_decisions {}                           | MALFORMED external_decisions[1].payload
+EvaluatePolicy    | external_decisions { payload: "x" }             | MALFORMED external_decisions[1].signature
 GetPolicyVersion  | policy_version: ""                              | MALFORMED policy_version
 GetPolicyVersion  | policy_version: "sha256:*"                      | MALFORMED policy_version
 RevokeRecord      | request_id: ""                                  | MALFORMED request_id

@@ -27,7 +27,7 @@ from capability_authority.v1 import types_pb2 as capability__authority_dot_v1_do
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,capability_authority/v1/policy_service.proto\x12\x17\x63\x61pability_authority.v1\x1a(capability_authority/v1/statements.proto\x1a#capability_authority/v1/types.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x92\x01\n\x15\x45valuatePolicyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x13\n\x0bproposal_id\x18\x02 \x01(\t\x12\x19\n\x11proposal_revision\x18\x03 \x01(\x05\x12\x35\n\x06holder\x18\x04 \x01(\x0b\x32%.capability_authority.v1.PrincipalRef\"\xcd\x01\n\x16\x45valuatePolicyResponse\x12\x42\n\x10\x64\x65\x63ision_receipt\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x39\n\x07outcome\x18\x02 \x01(\x0e\x32(.capability_authority.v1.DecisionOutcome\x12\x1c\n\x14\x64\x65termining_policies\x18\x03 \x03(\t\x12\x16\n\x0epolicy_version\x18\x04 \x01(\t\"1\n\x17GetPolicyVersionRequest\x12\x16\n\x0epolicy_version\x18\x01 \x01(\t\"\x93\x01\n\x18GetPolicyVersionResponse\x12\x16\n\x0epolicy_version\x18\x01 \x01(\t\x12\x0e\n\x06\x62undle\x18\x02 \x01(\t\x12-\n\tload_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12 \n\x18\x61\x63tive_memory_namespaces\x18\x04 \x03(\t2\xfb\x01\n\rPolicyService\x12q\n\x0e\x45valuatePolicy\x12..capability_authority.v1.EvaluatePolicyRequest\x1a/.capability_authority.v1.EvaluatePolicyResponse\x12w\n\x10GetPolicyVersion\x12\x30.capability_authority.v1.GetPolicyVersionRequest\x1a\x31.capability_authority.v1.GetPolicyVersionResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n,capability_authority/v1/policy_service.proto\x12\x17\x63\x61pability_authority.v1\x1a(capability_authority/v1/statements.proto\x1a#capability_authority/v1/types.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd8\x01\n\x15\x45valuatePolicyRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x13\n\x0bproposal_id\x18\x02 \x01(\t\x12\x19\n\x11proposal_revision\x18\x03 \x01(\x05\x12\x35\n\x06holder\x18\x04 \x01(\x0b\x32%.capability_authority.v1.PrincipalRef\x12\x44\n\x12\x65xternal_decisions\x18\x05 \x03(\x0b\x32(.capability_authority.v1.SignedStatement\"\xcd\x01\n\x16\x45valuatePolicyResponse\x12\x42\n\x10\x64\x65\x63ision_receipt\x18\x01 \x01(\x0b\x32(.capability_authority.v1.SignedStatement\x12\x39\n\x07outcome\x18\x02 \x01(\x0e\x32(.capability_authority.v1.DecisionOutcome\x12\x1c\n\x14\x64\x65termining_policies\x18\x03 \x03(\t\x12\x16\n\x0epolicy_version\x18\x04 \x01(\t\"1\n\x17GetPolicyVersionRequest\x12\x16\n\x0epolicy_version\x18\x01 \x01(\t\"\x93\x01\n\x18GetPolicyVersionResponse\x12\x16\n\x0epolicy_version\x18\x01 \x01(\t\x12\x0e\n\x06\x62undle\x18\x02 \x01(\t\x12-\n\tload_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12 \n\x18\x61\x63tive_memory_namespaces\x18\x04 \x03(\t2\xfb\x01\n\rPolicyService\x12q\n\x0e\x45valuatePolicy\x12..capability_authority.v1.EvaluatePolicyRequest\x1a/.capability_authority.v1.EvaluatePolicyResponse\x12w\n\x10GetPolicyVersion\x12\x30.capability_authority.v1.GetPolicyVersionRequest\x1a\x31.capability_authority.v1.GetPolicyVersionResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,13 +35,13 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'capability_authority.v1.pol
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_EVALUATEPOLICYREQUEST']._serialized_start=186
-  _globals['_EVALUATEPOLICYREQUEST']._serialized_end=332
-  _globals['_EVALUATEPOLICYRESPONSE']._serialized_start=335
-  _globals['_EVALUATEPOLICYRESPONSE']._serialized_end=540
-  _globals['_GETPOLICYVERSIONREQUEST']._serialized_start=542
-  _globals['_GETPOLICYVERSIONREQUEST']._serialized_end=591
-  _globals['_GETPOLICYVERSIONRESPONSE']._serialized_start=594
-  _globals['_GETPOLICYVERSIONRESPONSE']._serialized_end=741
-  _globals['_POLICYSERVICE']._serialized_start=744
-  _globals['_POLICYSERVICE']._serialized_end=995
+  _globals['_EVALUATEPOLICYREQUEST']._serialized_end=402
+  _globals['_EVALUATEPOLICYRESPONSE']._serialized_start=405
+  _globals['_EVALUATEPOLICYRESPONSE']._serialized_end=610
+  _globals['_GETPOLICYVERSIONREQUEST']._serialized_start=612
+  _globals['_GETPOLICYVERSIONREQUEST']._serialized_end=661
+  _globals['_GETPOLICYVERSIONRESPONSE']._serialized_start=664
+  _globals['_GETPOLICYVERSIONRESPONSE']._serialized_end=811
+  _globals['_POLICYSERVICE']._serialized_start=814
+  _globals['_POLICYSERVICE']._serialized_end=1065
 # @@protoc_insertion_point(module_scope)

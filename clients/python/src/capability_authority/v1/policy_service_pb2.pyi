@@ -29,12 +29,21 @@ class EvaluatePolicyRequest(_message.Message):
     PROPOSAL_ID_FIELD_NUMBER: _builtins.int
     PROPOSAL_REVISION_FIELD_NUMBER: _builtins.int
     HOLDER_FIELD_NUMBER: _builtins.int
+    EXTERNAL_DECISIONS_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     proposal_id: _builtins.str
     proposal_revision: _builtins.int
     @_builtins.property
     def holder(self) -> _types_pb2.PrincipalRef:
         """Who would commit; the caller when absent."""
+
+    @_builtins.property
+    def external_decisions(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]:
+        """Decision receipts of external authorities that an operator configured, at most 8, one of each. They are about exactly
+        this commit: tenant, memory namespace, holder, action, proposal, its digest and that of its newest validation receipt.
+        A deny of any wins, and an approval that one asks for is asked for. Where one is required and missing: POLICY_DENIED
+        with `external_authority`. Our receipt names each as "external:<issuer>:<decision id>".
+        """
 
     def __init__(
         self,
@@ -43,10 +52,11 @@ class EvaluatePolicyRequest(_message.Message):
         proposal_id: _builtins.str = ...,
         proposal_revision: _builtins.int = ...,
         holder: _types_pb2.PrincipalRef | None = ...,
+        external_decisions: _abc.Iterable[_statements_pb2.SignedStatement] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["holder", b"holder"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["holder", b"holder", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["external_decisions", b"external_decisions", "holder", b"holder", "proposal_id", b"proposal_id", "proposal_revision", b"proposal_revision", "request_id", b"request_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

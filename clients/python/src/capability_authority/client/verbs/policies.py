@@ -1,5 +1,6 @@
 """The verbs of PolicyService."""
 
+from collections.abc import Iterable
 from datetime import UTC
 from typing import Unpack
 
@@ -10,6 +11,7 @@ from capability_authority.client.values import PolicyBundle, PolicyDecision, Rev
 from capability_authority.client.words import word_of
 from capability_authority.v1 import policy_service_pb2 as pb
 from capability_authority.v1 import types_pb2
+from capability_authority.v1.statements_pb2 import SignedStatement
 
 __all__ = ["PolicyVerbs"]
 
@@ -22,19 +24,25 @@ class PolicyVerbs(Connection):
         proposal: RevisionLike,
         *,
         holder: Reference | None = None,
+        external_decisions: Iterable[SignedStatement] = (),
         request_id: str = "",
         **options: Unpack[CallOptions],
     ) -> PolicyDecision:
         """Have policy decide whether `holder` (the caller when None) may commit the revision.
 
+        `external_decisions` are decision receipts of external authorities that the operator configured, about exactly
+        this commit; each of them can only narrow the answer.
+
         After an approval, evaluate again: "require_approval" never suffices to issue. Raises `AuthorityError`:
-        `NotAllowed` without the right `issue`, `NotValidated` when there is no validation receipt.
+        `NotAllowed` without the right `issue`, `NotValidated` when there is no validation receipt, `PolicyDenied` when
+        an external decision is required and missing, and whatever an external decision does not count for.
         """
         request = pb.EvaluatePolicyRequest(
             request_id=request_id,
             proposal_id=proposal.proposal_id,
             proposal_revision=proposal.revision,
             holder=None if holder is None else types_pb2.PrincipalRef(namespace=holder.namespace, id=holder.id),
+            external_decisions=external_decisions,
         )
         response = await self._send(request, pb.EvaluatePolicyResponse, **options)
         return PolicyDecision(
