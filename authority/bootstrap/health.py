@@ -24,6 +24,14 @@ class NobodyAnswers(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class ClientFiles:
+    """A client's certificate and its private key, both PEM."""
+
+    certificate: Path
+    private_key: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """What one name answered."""
 
@@ -38,14 +46,19 @@ class Health:
 
 
 async def ask_health(
-    address: str, names: Sequence[str] = (WHOLE, *SERVICES, REDIS), *, within_s: float, certificate: Path | None = None
+    address: str,
+    names: Sequence[str] = (WHOLE, *SERVICES, REDIS),
+    *,
+    within_s: float,
+    certificate: Path | None = None,
+    client: ClientFiles | None = None,
 ) -> list[Health]:
-    """What each name answers. Raises NobodyAnswers, OSError for the certificate.
+    """What each name answers. Raises NobodyAnswers, OSError for a file.
 
     With `certificate`, a PEM file, the address is asked over TLS and must show that certificate, or one that it vouches
-    for; under which name, a probe on the machine itself cannot know.
+    for; under which name, a probe on the machine itself cannot know. `client` is what is shown where it asks for that.
     """
-    async with _channel(address, certificate) as channel:
+    async with _channel(address, certificate, client) as channel:
         stub = health_pb2_grpc.HealthStub(channel)
         try:
             return [Health(name, await _ask(stub, name, within_s)) for name in names]
@@ -64,12 +77,13 @@ async def _ask(stub: health_pb2_grpc.HealthStub, name: str, within_s: float) -> 
     return str(_STATES.ServingStatus.Name(answer.status))
 
 
-def _channel(address: str, certificate: Path | None) -> aio.Channel:
+def _channel(address: str, certificate: Path | None, client: ClientFiles | None) -> aio.Channel:
     if certificate is None:
         return aio.insecure_channel(address, _OPTIONS)
     pem = certificate.read_bytes()
     named = ("grpc.ssl_target_name_override", _name_in(pem))
-    return aio.secure_channel(address, grpc.ssl_channel_credentials(pem), (*_OPTIONS, named))
+    shown = (client.private_key.read_bytes(), client.certificate.read_bytes()) if client else (None, None)
+    return aio.secure_channel(address, grpc.ssl_channel_credentials(pem, *shown), (*_OPTIONS, named))
 
 
 def _name_in(pem: bytes) -> str:

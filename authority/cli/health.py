@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from authority.bootstrap.health import WHOLE, NobodyAnswers, ask_health
+from authority.bootstrap.health import WHOLE, ClientFiles, NobodyAnswers, ask_health
 from authority.cli.arguments import AsJson, parse_target
 from authority.cli.endpoint import DEFAULT_DATA, find_endpoint, is_served
-from authority.cli.failures import REFUSED, Refused
+from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import emit
 from authority.cli.running import run_to_end
 from authority.cli.tables import table
@@ -29,6 +29,10 @@ def health(
         Path | None,
         typer.Option("--tls-certificate", metavar="PEM", help="Its certificate, or who vouches for it: asks over TLS."),
     ] = None,
+    client_certificate: Annotated[
+        Path | None, typer.Option(metavar="PEM", help="What to show a service that asks its callers for certificates.")
+    ] = None,
+    client_key: Annotated[Path | None, typer.Option(metavar="PEM", help="Its private key.")] = None,
     timeout: Annotated[float, typer.Option(min=0.001, max=300, help="Seconds to wait for an answer.")] = 5.0,
     as_json: AsJson = False,
 ) -> int:
@@ -37,9 +41,9 @@ def health(
     The exit code is 0 when the whole serves and 1 when it does not, or when nobody answers, as a container's probe
     wants it. Without Redis the whole still serves: commits go on, and reads are refused.
     """
-    where = address or _here()
+    where, client = address or _here(), _client(certificate, client_certificate, client_key)
     try:
-        found = run_to_end(lambda: ask_health(where, within_s=timeout, certificate=certificate))
+        found = run_to_end(lambda: ask_health(where, within_s=timeout, certificate=certificate, client=client))
     except NobodyAnswers as error:
         raise Refused(
             f"nobody serves at {where} ({error}): start it by `authority serve`, or name where it is"
@@ -49,6 +53,14 @@ def health(
     else:
         table(("SERVICE", "HEALTH"), [(one.name or _WHOLE, one.state) for one in found])
     return 0 if any(one.name == WHOLE and one.is_serving for one in found) else REFUSED
+
+
+def _client(server: Path | None, certificate: Path | None, private_key: Path | None) -> ClientFiles | None:
+    if certificate is None and private_key is None:
+        return None
+    if server is None or certificate is None or private_key is None:
+        raise Misused("--client-certificate and --client-key go together, and with --tls-certificate")
+    return ClientFiles(certificate, private_key)
 
 
 def _here() -> str:

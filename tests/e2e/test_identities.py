@@ -128,6 +128,12 @@ def test_what_is_shown_of_identities_works(desk: Desk, monkeypatch: pytest.Monke
     with desk.connected(loader, token=desk.token("user-7")) as two, pytest.raises(CallerUnauthenticated):
         two.get_proposal(proposal.proposal_id)
 
+    # Given a probe, then it shows a certificate, too
+    asked = ("health", desk.address, "--tls-certificate", "dev-certs/ca.pem", "--timeout")
+    shown = ("--client-certificate", "dev-certs/desk-proxy.pem", "--client-key", "dev-certs/desk-proxy-key.pem")
+    assert (desk.ran(*asked, "30", *shown).code, desk.ran(*asked, "2").code) == (0, 1)
+    assert desk.ran(*asked, "2", *shown[:2]).code == 2
+
     # When it is revoked, then its certificate is nobody's
     assert not revoke.difference(desk.operator(*revoke.arguments()).out)
     with desk.connected(loader) as gone, pytest.raises(CallerUnauthenticated):

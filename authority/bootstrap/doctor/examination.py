@@ -11,6 +11,7 @@ from typing import Final
 
 from authority.bootstrap.connections import most_connections, shared_out
 from authority.bootstrap.doctor import cache, database, folder, keys
+from authority.bootstrap.doctor.callers import look_at_clients, look_at_issuers
 from authority.bootstrap.doctor.finding import Finding, ok, problem, warning
 from authority.bootstrap.doctor.programs import look_at_programs
 from authority.bootstrap.doctor.serving import look_at_service
@@ -64,6 +65,7 @@ async def examine(subject: Subject, clock: Clock | None = None, within_s: float 
         _bounded("key folder", _collected(_key_folder(subject))),
         _bounded("redis", _collected(_redis(subject, clock))),
         _bounded("tls", _collected(_tls(subject, clock))),
+        _bounded("token issuers", _collected(_tokens(subject))),
         _bounded("health", _collected(_health(subject, within_s))),
     ]
     return [finding for part in await asyncio.gather(*parts) for finding in part]
@@ -181,12 +183,21 @@ async def _tls(subject: Subject, clock: Clock) -> AsyncIterator[Finding]:
         files = (subject.settings.tls_certificate, subject.settings.tls_private_key)
         for finding in look_at_tls(subject.listen, *files, now):
             yield finding
+        for finding in look_at_clients(subject.settings, now):
+            yield finding
+
+
+async def _tokens(subject: Subject) -> AsyncIterator[Finding]:
+    if subject.settings is not None:
+        async for finding in look_at_issuers(subject.settings):
+            yield finding
 
 
 async def _health(subject: Subject, within_s: float) -> AsyncIterator[Finding]:
     if subject.listen is not None and (subject.data is None or subject.is_served):
         certificate = subject.settings.tls_certificate if subject.settings else None
-        async for finding in look_at_service(subject.listen, certificate, within_s):
+        asks = subject.settings is not None and subject.settings.tls_client_ca is not None
+        async for finding in look_at_service(subject.listen, certificate, within_s, asks_for_certificates=asks):
             yield finding
 
 

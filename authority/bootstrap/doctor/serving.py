@@ -7,8 +7,13 @@ from authority.bootstrap.doctor.finding import Finding, ok, problem, warning
 from authority.bootstrap.health import WHOLE, NobodyAnswers, ask_health
 
 
-async def look_at_service(address: str, certificate: Path | None, within_s: float) -> AsyncIterator[Finding]:
-    """What its health says of it and of all that it serves."""
+async def look_at_service(
+    address: str, certificate: Path | None, within_s: float, *, asks_for_certificates: bool = False
+) -> AsyncIterator[Finding]:
+    """What its health says of it and of all that it serves; nothing of one to which a certificate must be shown."""
+    if asks_for_certificates:
+        yield ok("health", "not asked: callers must show a certificate; `authority health --client-certificate` does")
+        return
     try:
         found = await ask_health(address, within_s=within_s, certificate=certificate)
     except NobodyAnswers:

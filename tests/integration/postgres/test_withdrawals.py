@@ -15,6 +15,7 @@ from authority.domain.record import Mode
 from authority.domain.refusal import Refusal
 from authority.policy.bundle import default_bundle
 from tests.integration.postgres.superuser import Superuser, are_waiting, gate, until
+from tests.world.identities import link
 from tests.world.world import NAMESPACE, PERMIT_ALL, WITHIN_S, Issued, World, all_are, must, reason_of, soon
 
 Withdrawal = Callable[[World, Issued], Coroutine[None, None, None]]
@@ -52,6 +53,14 @@ async def reject(world: World, issued: Issued) -> None:
 
 async def supersede(world: World, issued: Issued) -> None:
     must(await world.propose(by=world.agent, proposal_id=issued.ground.revision.proposal_id))
+
+
+async def link_two(world: World, issued: Issued) -> None:
+    await link(world, world.user, world.admin)
+
+
+async def unlink_two(world: World, issued: Issued) -> None:
+    await world.authority.store.principal_links.revoke(world.tenant, world.user.ref, world.admin.ref, world.now())
 
 
 async def set_mode(world: World, issued: Issued) -> None:
@@ -140,12 +149,18 @@ async def test_a_commit_does_not_get_in_front_of_a_withdrawal_that_waits(world: 
     assert await world.counts() == all_are(1)
 
 
-async def test_the_mode_of_a_memory_namespace_excludes_commits_too(world: World, superuser: Superuser) -> None:
+@pytest.mark.parametrize("change_it", [set_mode, link_two, unlink_two], ids=["mode", "link", "link revoked"])
+async def test_i11_what_no_commit_reads_itself_excludes_commits_too(
+    world: World, superuser: Superuser, change_it: Withdrawal
+) -> None:
+    # given the mode of a memory namespace, and who is one person: decisions rest on both
     issued = await world.issued()
+    if change_it is unlink_two:
+        await link_two(world, issued)
     async with gate(superuser) as closed:
         commit = asyncio.create_task(world.carry_out(world.plan(issued)))
         await closed.reached()
-        change = asyncio.create_task(set_mode(world, issued))
+        change = asyncio.create_task(change_it(world, issued))
         await until(lambda: are_waiting(superuser, 2))
         await closed.open()
         await change
