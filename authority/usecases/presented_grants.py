@@ -57,11 +57,12 @@ class PresentedGrants:
         keep; MALFORMED and LIMIT_EXCEEDED for what no chain can be.
         """
         chain = await self.complete(tenant, blocks)
-        times = (judge_grant_time(block.terms, now) for block in chain)
-        if refusal := highest((self.chains.judge(chain), *times)):
+        # What is no chain of ours is asked nothing about.
+        if refusal := self.chains.judge(chain):
             return refusal
         facts = await self.grants.facts_of(chain)
-        return facts.refusal or _forgotten(chain, facts) or Standing(chain, facts)
+        times = (judge_grant_time(block.terms, now) for block in chain)
+        return highest((facts.refusal, *times)) or _forgotten(chain, facts) or Standing(chain, facts)
 
 
 def _forgotten(chain: Sequence[OpenedGrant], facts: ChainFacts) -> Refusal | None:

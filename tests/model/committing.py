@@ -16,9 +16,10 @@ from authority.usecases.commit import CommitAnswer
 from authority.usecases.ports import IssuedCapability
 from authority.usecases.read_receipts import ReceiptQuery
 from capability_authority.offline import verify_receipt
-from tests.model.notes import Held, Wish, fingerprint, revision_of
+from tests.model.notes import Held, Lent, Wish, fingerprint, revision_of
 from tests.model.proposing import Proposing
 from tests.model.stages import AFTER, ServiceDied
+from tests.world.granting import Granted, Granting
 from tests.world.world import Issued, Person, Presented, must, reason_of
 
 
@@ -41,8 +42,10 @@ class Committing(Proposing):
         """Goes from a proposal to capabilities, as far as the way leads."""
         return await self.brought_on(await self.proposed(by, fact), by, holder, way)
 
-    async def brought_on(self, proposal: StoredProposal, by: PrincipalKind, holder: Person, way: Way) -> list[Held]:
-        """The way of a proposal that its proposer just made."""
+    async def brought_on(
+        self, proposal: StoredProposal, by: PrincipalKind, holder: Person, way: Way, lent: Lent | None = None
+    ) -> list[Held]:
+        """The way of a proposal that its proposer just made; under the grant, if any, that the holder holds."""
         fact = proposal.content
         for _ in range(1, way.revisions):
             proposal = await self.revised(proposal, by, fact) or proposal
@@ -55,22 +58,35 @@ class Committing(Proposing):
             return []
         self.stage.clock.advance(way.pause_ms)
         keys = [f"key-{self.request_id()}" for _ in range(way.keys)]
-        wishes = [Wish(ground, key, holder, way.lifetime_ms, self.request_id()) for key in keys]
+        wishes = [Wish(ground, key, holder, way.lifetime_ms, self.request_id(), lent) for key in keys]
         issued = [await self.issued(wish, holder) for wish in wishes]
         return [held for held in issued if held]
 
     async def issued(self, wish: Wish, by: Person) -> Held | None:
         """A new capability; None for a refusal, and for one that is live already."""
         foretold = self.foretelling.of_issue(wish, by)
-        answer = await self.world.issue(
-            wish.ground.allowed,
-            wish.key,
-            holder=wish.holder,
-            by=by,
-            request_id=wish.request_id,
-            lifetime_ms=wish.lifetime_ms,
-        )
+        terms, lent = wish.terms, wish.lent
+        if lent:
+            if self.foretelling.of_presenting(lent, by) is None:
+                self.meet(lent.granted, by)
+            answer = await Granting(self.world).issue_as(terms, lent.granted, by)
+        else:
+            answer = await self.world.issue(
+                terms.ground,
+                terms.key,
+                holder=terms.holder,
+                by=by,
+                request_id=terms.request_id,
+                lifetime_ms=terms.lifetime_ms,
+            )
         return self.see_issue(wish, by, foretold, answer)
+
+    def meet(self, granted: Granted, by: Person) -> None:
+        """What a holder made offline is kept once it is used, or revoked, and that is told."""
+        for block in granted.chain:
+            if not block.terms.issuer and block.digest not in self.notes.met:
+                self.notes.met.add(block.digest)
+                self.notes.tell("grant.meet", by.ref, f"sha256:{block.digest.hex()}", "active")
 
     def see_issue(
         self, wish: Wish, by: Person, foretold: Reason | Held | None, answer: IssuedCapability | Refusal
@@ -89,6 +105,7 @@ class Committing(Proposing):
         held = Held(wish, Issued(wish.ground.allowed, answer.capability, wish.holder))
         self.notes.issued[held.capability_id] = self.notes.live[held.claim] = held
         self.notes.stands_for[held.claim] = fingerprint(wish.ground.allowed.proposal, held.issued.presentation)
+        self.notes.spent.update(wish.lent.uses.keys() if wish.lent else ())
         self.notes.tell("capability.issue", by.ref, held.capability_id, "issued")
         return held
 

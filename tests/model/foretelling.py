@@ -19,6 +19,7 @@ from tests.model.notes import (
     Fingerprint,
     Ground,
     Held,
+    Lent,
     Notes,
     Revision,
     Settled,
@@ -159,7 +160,9 @@ class Foretelling:
     def of_issue(self, wish: Wish, by: Person) -> Reason | Held | None:
         """IssueCapability; a live capability is answered again, and no retry undoes a revocation."""
         ground, holder, claim = wish.ground, wish.holder, wish.claim
-        may = by.ref == holder.ref or Right.ISSUE in by.principal.rights
+        if wish.lent and (refused := self.of_presenting(wish.lent, by)):
+            return refused
+        may = wish.lent is not None or by.ref == holder.ref or Right.ISSUE in by.principal.rights
         if not may or {str(holder.ref), holder.key_id} & self.notes.withdrawn:
             return Reason.NOT_ALLOWED
         if self.notes.stands_for.get(claim, _request(ground)) != _request(ground):
@@ -167,20 +170,47 @@ class Foretelling:
         if claim in self.notes.settled:
             return Reason.ALREADY_COMMITTED
         undoes = (by.ref, wish.request_id) in self.notes.answered and self.notes.was_revoked(claim)
-        return self._live(claim) or self._against_issuing(ground, holder, undoes=undoes)
+        return self._live(claim) or self._against_issuing(wish, undoes=undoes) or self._of_spending(wish)
+
+    def of_presenting(self, lent: Lent, by: Person) -> Reason | None:
+        """What a grant that stands for the caller's right is refused for, whatever is asked by it."""
+        if by.ref != lent.granted.holder.ref:
+            return Reason.HOLDER_MISMATCH
+        return upper(self._against_grant(lent))
+
+    def _against_grant(self, lent: Lent) -> dict[Reason, bool]:
+        """What its chain rests on, as it is now."""
+        return {
+            Reason.KEY_REVOKED: bool(lent.keys & self.notes.withdrawn),
+            Reason.EXPIRED: self.clock.now() >= lent.expire,
+            Reason.REVOKED: bool(lent.standing & self.notes.withdrawn or lent.uses.keys() & self.notes.grants_revoked),
+        }
+
+    def _of_spending(self, wish: Wish) -> Reason | None:
+        """Below everything else: too little is left, of any block."""
+        uses = wish.lent.uses if wish.lent else {}
+        most_live, now = wish.lent.concurrency if wish.lent else {}, self.clock.now()
+        exhausted = any(
+            self.notes.spent[digest] >= most or self.notes.live_under(digest, now) >= most_live[digest]
+            for digest, most in uses.items()
+        )
+        return Reason.BUDGET_EXHAUSTED if exhausted else None
 
     def _live(self, claim: Claim) -> Held | None:
         held = self.notes.live.get(claim)
         lives = held and self.clock.now() < held.expire and held.capability_id not in self.notes.revoked
         return held if lives else None
 
-    def _against_issuing(self, ground: Ground, holder: Person, *, undoes: bool) -> Reason | None:
+    def _against_issuing(self, wish: Wish, *, undoes: bool) -> Reason | None:
+        ground, holder = wish.ground, wish.holder
         decision = ground.allowed.decision.receipt
         return upper(
             {
                 Reason.KEY_REVOKED: bool(ground.signers & self.notes.known),
                 Reason.BINDING_MISMATCH: decision.holder != holder.ref,
-                Reason.POLICY_DENIED: ground.policy != self.notes.policy or ground.outcome is DecisionOutcome.DENY,
+                Reason.POLICY_DENIED: ground.policy != self.notes.policy
+                or ground.outcome is DecisionOutcome.DENY
+                or (wish.lent is not None and wish.lent.policy != self.notes.policy),
                 Reason.EXPIRED: self.clock.now() >= ground.expire,
                 Reason.REVOKED: undoes,
                 Reason.NOT_VALIDATED: not self._stands(ground),
@@ -280,12 +310,16 @@ class Foretelling:
         buried = self.notes.burial_after(ground.allowed.proposal.content, ground.moment) is not None or (
             corrected is not None and self.notes.withdrawal_of(corrected) is not None
         )
+        lent = self._against_grant(held.wish.lent) if held.wish.lent else {}
         replaced = corrected is not None and corrected.receipt.record_id in self.notes.superseded
         return {
-            Reason.KEY_REVOKED: bool(keys & withdrawn),
+            Reason.KEY_REVOKED: bool(keys & withdrawn) or lent.get(Reason.KEY_REVOKED, False),
             Reason.POLICY_DENIED: ground.policy != self.notes.policy,
-            Reason.EXPIRED: self.clock.now() >= min(held.expire, ground.expire),
-            Reason.REVOKED: str(held.holder.ref) in withdrawn or buried or held.capability_id in self.notes.revoked,
+            Reason.EXPIRED: self.clock.now() >= min(held.expire, ground.expire) or lent.get(Reason.EXPIRED, False),
+            Reason.REVOKED: lent.get(Reason.REVOKED, False)
+            or str(held.holder.ref) in withdrawn
+            or buried
+            or held.capability_id in self.notes.revoked,
             Reason.NOT_VALIDATED: not self._stands(ground) or replaced,
             Reason.APPROVAL_REQUIRED: not self._approved(ground),
             Reason.ALREADY_COMMITTED: committed,

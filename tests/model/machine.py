@@ -24,10 +24,10 @@ from authority.domain.references import DAY, HOUR, MINUTE, SECOND, TenantRef
 from authority.signing.key_ring import MINTING
 from capability_authority.offline import sha256
 from tests.model.committing import Way
-from tests.model.notes import Ground, Held, Settled, Wish
+from tests.model.lending import Lending, Terms
+from tests.model.notes import Ground, Held, Lent, Settled, Wish
 from tests.model.player import played
 from tests.model.proposing import EVIDENCE
-from tests.model.remembering import Remembering
 from tests.model.stages import AFTER, BEFORE, Books
 from tests.model.withdrawing import POLICIES, Rotation
 from tests.world.world import Person, Presented
@@ -36,6 +36,7 @@ HOLDERS: Bundle[Person] = Bundle("holders")
 PROPOSALS: Bundle[StoredProposal] = Bundle("proposals")
 GROUNDS: Bundle[Ground] = Bundle("grounds")
 CAPABILITIES: Bundle[Held] = Bundle("capabilities")
+LENT: Bundle[Lent] = Bundle("lent")
 BASES = st.one_of(PROPOSALS, CAPABILITIES)
 Base: TypeAlias = StoredProposal | Held
 """A proposal, or what a capability rests on."""
@@ -69,6 +70,13 @@ WAYS = st.builds(
     keys=TWO_OR_ONE,
     lifetime_ms=st.sampled_from([DAY, 15 * MINUTE]),
 )
+TERMS = st.builds(
+    Terms,
+    uses=st.sampled_from([2, 1, 4]),
+    concurrency=st.sampled_from([9, 1]),
+    brief=st.sampled_from([False, False, True]),
+    handed=st.sampled_from(["offline", "exchanged", ""]),
+)
 ROTATIONS = st.builds(
     Rotation,
     purpose=st.sampled_from(MINTING),
@@ -89,7 +97,7 @@ WISHES = st.lists(st.tuples(CAPABILITIES, st.one_of(st.just(""), KEYS), st.boole
 ELSEWHERE = TenantRef("test", "elsewhere")
 
 
-class CommitMachine(Remembering):
+class CommitMachine(Lending):
     """Every rule, and what holds after each."""
 
     @initialize(target=CAPABILITIES, by=PROPOSERS, fact=FACTS, way=WAYS)
@@ -159,7 +167,9 @@ class CommitMachine(Remembering):
     async def issue_batch(self, items: list[tuple[Held, str, bool]], by: Whoever) -> MultipleResults[Held]:
         """What was issued before, retries of it, and other keys for it."""
         wishes = [
-            of.wish if retry else replace(of.wish, key=key or of.key, request_id=self.request_id())
+            replace(of.wish, lent=None)
+            if retry
+            else replace(of.wish, key=key or of.key, request_id=self.request_id(), lent=None)
             for of, key, retry in items
         ]
         return multiple(*await self.issued_together(wishes, self._whoever(by)))
@@ -169,6 +179,27 @@ class CommitMachine(Remembering):
     async def make_ready(self, by: PrincipalKind, fact: bytes, holder: Hands, way: Way) -> MultipleResults[Held]:
         """The whole way at once."""
         return multiple(*await self.made_ready(by, fact, _person(holder), way))
+
+    # --- grants -------------------------------------------------------------------------------------------------------
+
+    @rule(target=LENT, holder=HANDS, other=HANDS, terms=TERMS)
+    @played
+    async def lend(self, holder: Hands, other: Hands, terms: Terms) -> MultipleResults[Lent]:
+        """To one holder, who hands it on to the other, or keeps it, and uses it in any case."""
+        return multiple(*await self.lent(_person(holder), _person(other), terms))
+
+    @rule(target=CAPABILITIES, lent=LENT, by=PROPOSERS, fact=FACTS, way=WAYS)
+    @played
+    async def make_ready_under(self, lent: Lent, by: PrincipalKind, fact: bytes, way: Way) -> MultipleResults[Held]:
+        """The whole way at once, under the grant."""
+        return multiple(*await self.made_ready_under(lent, by, fact, way))
+
+    @rule(lent=LENT, root=MOSTLY)
+    @played
+    async def revoke_grant(self, lent: Lent, *, root: bool) -> None:
+        """It, or the root that it comes from."""
+        await self.grant_revoked(lent, root=root)
+        await self.nothing_gets_through()
 
     # --- commits ------------------------------------------------------------------------------------------------------
 

@@ -58,6 +58,8 @@ from tests.model.wrong_stores import (
     RevokesTheKey,
     RevokesWhatWasCommitted,
     RevokesWithoutAMark,
+    SpendsNothing,
+    SpendsOfTheLastAlone,
     TellsTheLastTime,
 )
 from tests.world.stores import SOURCE, Store, store_over
@@ -121,6 +123,10 @@ MUTANTS: dict[str, Mutant] = {
     "is blind to revoked principals": _blind(blind.to_revoked_principals, "revoke"),
     "is blind to revoked holder keys": _blind(blind.to_revoked_holder_keys, "revoke"),
     "is blind to revoked issuer keys": _blind(blind.to_revoked_issuer_keys, "rotate_issuer_key"),
+    "is blind to revoked grants": _blind(blind.to_revoked_grants, "lend", "make_ready_under", "revoke_grant"),
+    "is blind to revoked ancestors": _blind(blind.to_revoked_ancestors, "lend", "make_ready_under", "revoke_grant"),
+    "SpendsNothing": _issuing(SpendsNothing, "lend", "make_ready_under"),
+    "SpendsOfTheLastAlone": _issuing(SpendsOfTheLastAlone, "lend", "make_ready_under"),
     "is blind to tombstones": _blind(blind.to_tombstones, "withdraw_content"),
     "is blind to what a correction stands on": _blind(blind.to_tombstones, "make_corrections"),
     "is blind to the active policy": _blind(blind.to_the_active_policy, "govern"),

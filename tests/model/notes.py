@@ -11,6 +11,7 @@ from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.references import Instant, PrincipalRef
 from authority.domain.statement import KeyPurpose
 from authority.domain.validation import SignedValidation
+from tests.world.granting import Granted
 from tests.world.world import Allowed, Issued, IssueTerms, Person
 
 Claim = tuple[PrincipalRef, str]
@@ -92,6 +93,33 @@ class Burial:
 
 
 @dataclass(frozen=True, slots=True)
+class Lent:
+    """A grant in its holder's hands: what each block of its chain allows, and what it was made under."""
+
+    granted: Granted
+    uses: Mapping[bytes, int]
+    """By the digest of a block, root first."""
+    concurrency: Mapping[bytes, int]
+    holders: tuple[Person, ...]
+    policy: str
+
+    @property
+    def expire(self) -> Instant:
+        """When it expires; none of its ancestors does earlier."""
+        return self.granted.grant.terms.expire_time
+
+    @property
+    def standing(self) -> set[str]:
+        """The principals whose withdrawal is its own."""
+        return {str(holder.ref) for holder in self.holders}
+
+    @property
+    def keys(self) -> set[str]:
+        """The holders' keys."""
+        return {holder.key_id for holder in self.holders}
+
+
+@dataclass(frozen=True, slots=True)
 class Wish:
     """A request for a capability."""
 
@@ -100,6 +128,8 @@ class Wish:
     holder: Person
     lifetime_ms: int
     request_id: str
+    lent: Lent | None = None
+    """The grant that it is made under, if any."""
 
     @property
     def claim(self) -> Claim:
@@ -198,6 +228,12 @@ class Notes:
     """What the outbox tells of records beside their commits: record, type, and place among the record's events."""
     revoked: dict[str, Instant] = field(default_factory=dict)
     """Capabilities that were revoked, and when first."""
+    spent: Counter[bytes] = field(default_factory=Counter)
+    """How often each grant was used, by itself or by a descendant."""
+    met: set[bytes] = field(default_factory=set)
+    """Grants that were made offline and are kept by now."""
+    grants_revoked: set[bytes] = field(default_factory=set)
+    """By their digests."""
     answered: dict[Request, str] = field(default_factory=dict)
     """Which requests were answered: of issuing with a key, of revoking with a capability."""
     withdrawn: set[str] = field(default_factory=set)
@@ -254,6 +290,12 @@ class Notes:
     def was_revoked(self, claim: Claim) -> bool:
         """Whether any capability of the holder's key was."""
         return any(self.issued[capability_id].claim == claim for capability_id in self.revoked)
+
+    def live_under(self, digest: bytes, now: Instant) -> int:
+        """How many capabilities under the grant can be committed still."""
+        under = [held for held in self.issued.values() if held.wish.lent and digest in held.wish.lent.uses]
+        waiting = [held for held in under if now < held.expire and held.capability_id not in self.revoked]
+        return sum(not self.is_consumed(held) for held in waiting)
 
     def is_consumed(self, held: Held) -> bool:
         """Whether this very capability was committed."""

@@ -43,6 +43,12 @@ SQL_MUTANTS: dict[str, SqlMutant] = {
     "what was superseded is read on": SqlMutant(
         "and r.superseded_by is null", "", frozenset({"make_corrections"}), "12_visible_records.sql"
     ),
+    "a revoked grant is overlooked": SqlMutant(
+        "bool_or(block.state = 'revoked') as is_revoked",
+        "bool_or(block.state = 'revoked' and block.expire_time <= judged_at) as is_revoked",
+        frozenset({"lend", "make_ready_under", "revoke_grant"}),
+        "13_grant_standing.sql",
+    ),
     "a retry undoes a revocation": SqlMutant(
         "where request.digest is not null and o.tenant = a.tenant and o.state = 'revoked'",
         "where false and o.tenant = a.tenant and o.state = 'revoked'",

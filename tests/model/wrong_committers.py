@@ -53,6 +53,17 @@ def to_revoked_issuer_keys(tables: Tables, plan: CommitPlan) -> Tables:
     return replace(tables, issuer_keys={})
 
 
+def to_revoked_grants(tables: Tables, plan: CommitPlan) -> Tables:
+    del plan
+    return replace(tables, grants={key: replace(it, revoke_time=None) for key, it in tables.grants.items()})
+
+
+def to_revoked_ancestors(tables: Tables, plan: CommitPlan) -> Tables:
+    last = plan.capability.terms.grant_digest
+    above = {key: replace(it, revoke_time=None) for key, it in tables.grants.items() if key[1] != last}
+    return replace(tables, grants=tables.grants | above)
+
+
 def to_tombstones(tables: Tables, plan: CommitPlan) -> Tables:
     del plan
     return replace(tables, tombstones={})

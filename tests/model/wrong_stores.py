@@ -63,6 +63,25 @@ class HandsOutInItsOwnOrder(InProcessCapabilities):
         return sorted(answers, key=lambda answer: not isinstance(answer, IssuedCapability) or answer.replayed)
 
 
+class SpendsNothing(InProcessCapabilities):
+    """Grants without end."""
+
+    def _judge_spend(self, *_: object) -> None:
+        return None
+
+
+class SpendsOfTheLastAlone(InProcessCapabilities):
+    """Children together may spend more than their parent."""
+
+    def _keep(self, offer: Offer) -> IssuedCapability | Refusal:
+        before = len(self.tables.grant_uses)
+        kept = super()._keep(offer)
+        if offer.spend:
+            of_last = [it for it in self.tables.grant_uses[before:] if it.grant_digest == offer.spend.grant_digest]
+            self.tables.grant_uses[before:] = of_last
+        return kept
+
+
 @dataclass
 class RemembersCallers:
     """Reads a key once and never again."""

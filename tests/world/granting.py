@@ -178,6 +178,11 @@ class Granting:
         request = self.world.issue_request(asked, by, soon(30))
         return await self.world.authority.do.issue(by.calls(), replace(request, grant=presented or granted.presented))
 
+    async def issue_as(self, asked: IssueTerms, granted: Granted, by: Person) -> IssuedCapability | Refusal:
+        """IssueCapability on these terms, under the grant, by this person."""
+        request = replace(self.world.issue_request(asked, by, soon(30)), grant=granted.presented)
+        return await self.world.authority.do.issue(by.calls(), request)
+
     async def issue_many_under(
         self, wanted: Sequence[tuple[Granted, Allowed, str]], by: Person
     ) -> list[IssuedCapability | Refusal] | Refusal:
