@@ -3,6 +3,8 @@
 import typer
 
 from authority.cli.grants_delegate import delegate
+from authority.cli.grants_verify import verify
 
 app = typer.Typer(no_args_is_help=True, help="Hand grants on, and have them judged.")
 app.command()(delegate)
+app.command()(verify)

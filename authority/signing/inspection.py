@@ -118,6 +118,11 @@ def dsse_json(statement: Statement) -> str:
     return to_dsse_json(_signed(statement))
 
 
+def as_sent(statement: Statement) -> SignedStatement:
+    """The statement as the message that requests carry."""
+    return _signed(statement)
+
+
 def serialized(statement: Statement) -> bytes:
     """The statement as bytes: what a file of one holds."""
     return _signed(statement).SerializeToString(deterministic=True)

@@ -91,7 +91,7 @@ from capability_authority.client.values import (
     RevocationNews,
     Validation,
 )
-from capability_authority.offline import Check, CheckVerdict, KeySetRefused
+from capability_authority.offline import Check, CheckVerdict, GrantUse, KeySetRefused, Narrower
 
 __all__ = [
     "AggregateCount",
@@ -127,6 +127,7 @@ __all__ = [
     "Finding",
     "GrantExceeded",
     "GrantStatus",
+    "GrantUse",
     "GrantVerdict",
     "HeldGrant",
     "HolderMismatch",
@@ -141,6 +142,7 @@ __all__ = [
     "LimitExceeded",
     "Malformed",
     "MemoryRecord",
+    "Narrower",
     "NotAdmitted",
     "NotAllowed",
     "NotFound",
