@@ -90,7 +90,7 @@ from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Clock, Identifiers
 from authority.usecases.presented_grants import PresentedGrants
-from authority.usecases.put_evidence import PutEvidence, unscreened
+from authority.usecases.put_evidence import PutEvidence
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_evidence import ReadEvidence
 from authority.usecases.read_key_set import GetKeySet
@@ -103,6 +103,7 @@ from authority.usecases.recall_aggregate import RecallAggregate
 from authority.usecases.recall_records import RecallRecords
 from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
+from authority.usecases.stamp import Stamp
 from authority.usecases.tally import Tally
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.validation_runs import ValidationRuns
@@ -111,6 +112,7 @@ from authority.usecases.verify_grant import VerifyGrant
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
 from authority.usecases.write_unvalidated import WriteUnvalidated
+from authority.validators.evidence_screen import ValidatorScreen
 from authority.validators.judging import InstalledValidators
 
 _log = structlog.get_logger(__name__)
@@ -385,12 +387,15 @@ def _use_cases(
         PostgresLikenesses(databases.propose),
         PostgresEvidence(databases.propose, databases.read),
     )
-    create = CreateProposal(admit, reader, proposing, memberships, judges.validators, clock, identifiers)
     grants = PostgresGrants(databases.issue, reader)
     presented = PresentedGrants(GrantChains(reader, settings.issuer), grants)
     bearers = Bearers(registry)
     act = ActUnderGrant(presented, clock)
     reading_under = ReadUnderGrant(admit, act, clock, here)
+    stamp = Stamp(registry, records, evidence, clock)
+    create = CreateProposal(
+        admit, reader, proposing, memberships, judges.validators, stamp, act, clock, identifiers, here
+    )
     issue = Issue(admit, reader, signer, capabilities, clock, identifiers, here, act)
     persons = PostgresPrincipalLinks(databases.read)
     activations = PostgresActivations(databases.propose, databases.issue, settings.issuer, gatherers.relay)
@@ -455,8 +460,8 @@ def _use_cases(
         recall=RecallRecords(reading_under, PostgresRecall(databases.read), known, revisions, pages, clock),
         recall_aggregate=RecallAggregate(reading_under, PostgresAggregates(databases.read), clock),
         correct_record=CorrectRecord(create, proposing, records, clock),
-        put_evidence=PutEvidence(admit, reader, registry, memberships, unscreened, evidence, clock),
-        read_evidence=ReadEvidence(admit, evidence),
+        put_evidence=PutEvidence(admit, reader, registry, memberships, ValidatorScreen(), evidence, clock),
+        read_evidence=ReadEvidence(admit, evidence, act, clock, here),
         list_audit_events=ListAuditEvents(admit, audit_log, pages),
         open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, notices, clock),
     )

@@ -1,8 +1,15 @@
 """Who cited a record: found again by the record or its content, whatever became of it (semantics §8)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from authority.domain.references import Instant, PrincipalRef, TenantRef
+from authority.domain.refusal import Refusal, malformed
+from authority.domain.shape import is_uuid
+
+RECORD_SOURCE: Final = "record:"
+"""How a source ref begins that cites a record of this authority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,3 +63,27 @@ class CitedContent:
 
 
 Cited = CitedRecord | CitedContent
+
+
+@dataclass(frozen=True, slots=True)
+class CitedSource:
+    """A record of this authority that a proposal names among its sources; `path` is the field that names it."""
+
+    path: str
+    record_id: str
+
+
+def cited_sources(source_refs: Sequence[str]) -> tuple[CitedSource, ...] | Refusal:
+    """The records that source refs of the form `record:<id>` cite; all other refs are the proposer's own words.
+
+    MALFORMED for one that begins so and names no record.
+    """
+    cited: list[CitedSource] = []
+    for index, ref in enumerate(source_refs):
+        if not ref.startswith(RECORD_SOURCE):
+            continue
+        path, record_id = f"source_refs[{index}]", ref.removeprefix(RECORD_SOURCE)
+        if not is_uuid(record_id):
+            return malformed(path, "must be record: and the id of a record")
+        cited.append(CitedSource(path, record_id))
+    return tuple(cited)

@@ -1,5 +1,6 @@
 """Proposals of learned memory: immutable revisions, their provenance and their states (semantics §7)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -98,6 +99,8 @@ class ProposalRevision:
     """Id of the channel or team; empty for private and workspace."""
     expire_time: Instant | None = None
     """From then on it can no longer be committed; None for one that was kept before proposals expired."""
+    subject: PrincipalRef | None = None
+    """Of the grant under which it was proposed; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +141,37 @@ _PROVENANCE_BY_KIND = {
 }
 
 
-def stamp_provenance(kind: PrincipalKind, memory_type: MemoryType) -> Provenance:
+def stamp_provenance(
+    kind: PrincipalKind,
+    memory_type: MemoryType,
+    *,
+    actors: Iterable[PrincipalKind | None] = (),
+    cited: Iterable[Provenance] = (),
+    is_vouched_for: bool = False,
+) -> Provenance:
     """The provenance of what this kind of caller proposes, whatever the body claims (semantics §7, case G12).
 
-    A critique is `agent_output` (ADR-328 test 4) unless its caller is trusted less. A tool's result counts as one
-    only with signed evidence, which is not resolved yet: it stays unknown.
+    It is the least trusted of the caller's kind, of the kinds of those it acts through (None for one that is no longer
+    registered), and of the records that it cites: to consolidate memory never raises it. A critique is `agent_output`
+    (ADR-328 test 4) unless something else is trusted less. A tool's result counts as one only when `is_vouched_for`:
+    signed evidence of the tool resolves.
     """
-    stamped = _PROVENANCE_BY_KIND.get(kind, Provenance.UNKNOWN)
-    return least_trusted(stamped, Provenance.AGENT_OUTPUT) if memory_type is MemoryType.CRITIQUE else stamped
+    stamped = [_of_kind(kind, is_vouched_for=is_vouched_for), *cited]
+    stamped += [_of_kind(actor, is_vouched_for=False) for actor in actors]
+    if memory_type is MemoryType.CRITIQUE:
+        stamped.append(Provenance.AGENT_OUTPUT)
+    return least_trusted(*stamped)
+
+
+def best_provenance(kind: PrincipalKind, memory_type: MemoryType) -> Provenance:
+    """The most that can ever be stamped on what this kind of caller proposes."""
+    return stamp_provenance(kind, memory_type, is_vouched_for=True)
+
+
+def _of_kind(kind: PrincipalKind | None, *, is_vouched_for: bool) -> Provenance:
+    if kind is PrincipalKind.TOOL and is_vouched_for:
+        return Provenance.TOOL_RESULT
+    return _PROVENANCE_BY_KIND.get(kind, Provenance.UNKNOWN) if kind else Provenance.UNKNOWN
 
 
 def least_trusted(*provenances: Provenance) -> Provenance:

@@ -1,7 +1,8 @@
 """Which approvals count, and of how many persons (semantics §7).
 
 A quorum counts persons, not principals: whoever is linked with another is one person with them. The proposer, the chain
-of actors it was proposed through, and whoever is one person with any of these, never count (case I16).
+of actors it was proposed through, the subject of its grant, and whoever is one person with any of these, never count
+(case I16).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,8 @@ from authority.domain.references import Instant, PrincipalRef
 
 def interested(revision: ProposalRevision) -> frozenset[PrincipalRef]:
     """Whose own matter a revision is: nobody who is one person with any of them decides on it."""
-    return frozenset((revision.proposer, *revision.actor_chain))
+    subject = (revision.subject,) if revision.subject else ()
+    return frozenset((revision.proposer, *revision.actor_chain, *subject))
 
 
 @dataclass(frozen=True, slots=True)

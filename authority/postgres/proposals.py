@@ -177,6 +177,7 @@ async def _insert(connection: Connection, mark: RequestMark, proposal: StoredPro
         searched.names,
         revision.visibility_scope,
         revision.expire_time,
+        str(revision.subject) if revision.subject else None,
     )
     event = AuditEvent(
         tenant=revision.tenant,

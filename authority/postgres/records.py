@@ -1,8 +1,9 @@
 """Reads learned memory. Visibility and validity are filtered inside the query (semantics §8)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from authority.domain.proposal import Provenance
 from authority.domain.record import MemoryRecord
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.postgres import rows
@@ -31,6 +32,16 @@ class PostgresRecords:
         async with self.database.transaction(tenant, read_only=True) as connection:
             row = await connection.fetchrow(query("record_by_id"), *of)
         return rows.memory_record(row) if row else None
+
+    async def provenances(
+        self, tenant: TenantRef, record_ids: Sequence[str], reader: PrincipalRef, now: Instant
+    ) -> Mapping[str, Provenance]:
+        """The provenance of each that is visible to the reader, without its content."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            found = await connection.fetch(
+                query("provenances_of_records"), str(tenant), list(record_ids), str(reader), now
+            )
+        return {str(row["record_id"]): Provenance(row["provenance"]) for row in found}
 
     async def page(
         self,

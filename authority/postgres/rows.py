@@ -119,6 +119,7 @@ def stored_proposal(row: Row) -> StoredProposal:
         create_time=row["create_time"],
         visibility_scope=row["visibility_scope"],
         expire_time=row["expire_time"],
+        subject=principal_ref(row["subject"]) if row["subject"] else None,
     )
     return StoredProposal(revision, row["content"], row["digest"], ProposalState(row["state"]))
 

@@ -24,6 +24,7 @@ class EvidenceServicer(EvidenceServiceServicer):
 
     async def ReadEvidence(self, request: pb.ReadEvidenceRequest, context: Context) -> pb.ReadEvidenceResponse:
         """Reads evidence with its content."""
-        digest = convert.wanted_digest(request)
-        found = value_or_refuse(await self._use_cases.read_evidence(current_caller(), digest))
+        caller = current_caller()
+        asked = convert.evidence_query(caller, request)
+        found = value_or_refuse(await self._use_cases.read_evidence(caller, asked))
         return pb.ReadEvidenceResponse(evidence=convert.evidence_message(found, with_content=True))

@@ -45,6 +45,7 @@ from authority.usecases.ports import (
 )
 from authority.usecases.put_evidence import EvidenceRequest
 from authority.usecases.read_audit import AuditWatch
+from authority.usecases.read_evidence import EvidenceQuery
 from authority.usecases.read_key_set import PublishedKeySet
 from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
@@ -116,7 +117,7 @@ class UseCases:
     correct_record: Callable[[Caller, Correction], Awaitable[StoredProposal | Refusal]]
 
     put_evidence: Callable[[Caller, EvidenceRequest], Awaitable[Evidence | Refusal]]
-    read_evidence: Callable[[Caller, bytes], Awaitable[Evidence | Refusal]]
+    read_evidence: Callable[[Caller, EvidenceQuery], Awaitable[Evidence | Refusal]]
 
     list_audit_events: "ListEvents"
     open_audit_watch: "OpenWatch"

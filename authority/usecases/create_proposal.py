@@ -2,24 +2,30 @@
 
 from dataclasses import dataclass, replace
 
+from authority.domain.grant_use import GrantUse
 from authority.domain.identity import Caller, Right, require
+from authority.domain.limits import INT64_MAX
 from authority.domain.membership import SCOPED, Scope, scope_problem
 from authority.domain.proposal import (
     Cost,
     MemoryType,
     ProposalRevision,
     ProposalState,
+    Provenance,
     StoredProposal,
     Visibility,
     expiry_of,
-    stamp_provenance,
 )
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal, malformed
+from authority.domain.verify import Here
+from authority.usecases.act_under_grant import ActUnderGrant, Delegation
 from authority.usecases.admit import Admit
 from authority.usecases.ports import Clock, Identifiers, Memberships, Proposals, RequestMark, Statements, Validators
+from authority.usecases.presented_grants import PresentedGrant
+from authority.usecases.stamp import Origin, Stamp
 from authority.usecases.validate_proposal import not_installed
 
 _TRIES = 3
@@ -51,6 +57,8 @@ class ProposalRequest:
     """Id of the channel or team; empty for private and workspace."""
     expire_time: Instant | None = None
     """When the revision is to expire; 30 days from now when it is not said."""
+    grant: PresentedGrant | None = None
+    """In place of the caller's own right to propose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +70,66 @@ class CreateProposal:
     proposals: Proposals
     memberships: Memberships
     validators: Validators
+    stamp: Stamp
+    act: ActUnderGrant
     clock: Clock
     identifiers: Identifiers
+    here: Here
 
     async def __call__(self, caller: Caller, request: ProposalRequest) -> StoredProposal | Refusal:
         """The kept revision; a retry is answered with what the first attempt kept.
 
-        Refusals: MALFORMED, NOT_ALLOWED (also for a channel or team of others), NOT_FOUND (memory namespace, or a
-        proposal that is not the caller's), NOT_VALIDATED for a proposal that was withdrawn and for a
-        least profile that is not installed, IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
+        Under a grant also what `ActUnderGrant` and the use of the grant are refused for. Nothing of it is spent.
+
+        Refusals: MALFORMED, NOT_ALLOWED (also for a channel or team of others), NOT_FOUND (memory namespace, a proposal
+        that is not the caller's, or a cited record that it cannot see), NOT_VALIDATED for a proposal that was withdrawn
+        and for a least profile that is not installed, IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
         """
-        return await self.judge(caller, request.content, request.media_type) or await self.keep(caller, request)
+        if request.grant is None:
+            return await self.judge(caller, request.content, request.media_type) or await self.keep(caller, request)
+        if refusal := await self._judge_content(request.content, request.media_type) or await self.admit(caller):
+            return refusal
+        delegation = await self._by_grant(caller, request, request.grant)
+        return delegation if isinstance(delegation, Refusal) else await self.keep(caller, request, delegation)
 
     async def judge(self, caller: Caller, content: bytes, media_type: str) -> Refusal | None:
         """What stands above everything that has to be looked up: MALFORMED content, and NOT_ALLOWED."""
-        if problem := await self.statements.content_problem(content, media_type):
-            return malformed("content", problem)
-        return await self.admit(caller) or require(caller, Right.PROPOSE)
+        refusal = await self._judge_content(content, media_type) or await self.admit(caller)
+        return refusal or require(caller, Right.PROPOSE)
 
-    async def keep(self, caller: Caller, request: ProposalRequest) -> StoredProposal | Refusal:
+    async def _judge_content(self, content: bytes, media_type: str) -> Refusal | None:
+        problem = await self.statements.content_problem(content, media_type)
+        return malformed("content", problem) if problem else None
+
+    async def _by_grant(
+        self, caller: Caller, request: ProposalRequest, presented: PresentedGrant
+    ) -> Delegation | Refusal:
+        """What the caller proposes by: the live right of the grant's subject, where the chain allows as much."""
+        delegation = await self.act(caller, presented, request.mark)
+        if isinstance(delegation, Refusal):
+            return delegation
+        use = GrantUse(
+            action="memory.propose",
+            audience=self.here.audience,
+            write_memory_namespace=request.memory_namespace,
+            usd_micros=min(sum(cost.usd_micros for cost in request.costs), INT64_MAX),
+            tokens=min(sum(cost.input_tokens + cost.output_tokens for cost in request.costs), INT64_MAX),
+        )
+        if refusal := delegation.judge(use, self.clock.now()):
+            return refusal
+        may = delegation.subject.may(Right.PROPOSE)
+        return delegation if may else Refusal(Reason.NOT_ALLOWED, {"right": Right.PROPOSE.value})
+
+    async def keep(
+        self, caller: Caller, request: ProposalRequest, delegation: Delegation | None = None
+    ) -> StoredProposal | Refusal:
         """The kept revision of a request that was judged."""
         namespace = await self.proposals.namespace(caller.tenant, request.memory_namespace)
         if namespace is None:
             return Refusal(Reason.NOT_FOUND, {"field": "memory_namespace"})
         if refusal := self._judge_profile(request.validator_profile, namespace.least_profile):
             return refusal
-        return await self._scope(caller, request, namespace) or await self._keep(caller, request, namespace)
+        return await self._scope(caller, request, namespace) or await self._keep(caller, request, namespace, delegation)
 
     async def _scope(self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace) -> Refusal | None:
         """Nobody proposes to a channel or a team that is not its own.
@@ -116,14 +158,26 @@ class CreateProposal:
         return None
 
     async def _keep(
-        self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace
+        self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace, delegation: Delegation | None
     ) -> StoredProposal | Refusal:
-        now = self.clock.now()
+        now, actors = self.clock.now(), delegation.actor_chain if delegation else ()
         expire_time = expiry_of(now, request.expire_time, request.valid_until_time, request.record_expire_time)
         if isinstance(expire_time, Refusal):
             # A retry of what was kept in time is answered with it, however late it comes.
             return await self.proposals.made_by(request.mark) or expire_time
-        first = replace(self._revision(caller, request, namespace), create_time=now, expire_time=expire_time)
+        origin = Origin(request.memory_type, request.source_refs, request.evidence_digests, actors)
+        provenance = await self.stamp(caller, origin)
+        if isinstance(provenance, Refusal):
+            # As above: what was cited may be gone since.
+            return await self.proposals.made_by(request.mark) or provenance
+        first = replace(
+            self._revision(caller, request, namespace),
+            actor_chain=actors,
+            provenance=provenance,
+            create_time=now,
+            expire_time=expire_time,
+            subject=delegation.subject.ref if delegation else None,
+        )
         for _ in range(_TRIES):
             revision = await self._follow(caller, request, first) if request.proposal_id else first
             if isinstance(revision, Refusal):
@@ -160,7 +214,7 @@ class CreateProposal:
             proposer=caller.ref,
             proposer_kind=kind,
             actor_chain=(),
-            provenance=stamp_provenance(kind, request.memory_type),
+            provenance=Provenance.UNKNOWN,
             memory_type=request.memory_type,
             content_digest=self.statements.content_digest(request.content),
             media_type=request.media_type,

@@ -120,6 +120,7 @@ class EvaluatePolicy:
             validation=validation.receipt.outcome,
             approved=False,
             mode=facts.namespace.mode,
+            subject=facts.proposal.revision.subject,
             validator_profile_version=validation.receipt.validator_profile_version,
             findings=validation.receipt.findings,
         )

@@ -36,12 +36,6 @@ class EvidenceRequest:
     claim: Statement | None
 
 
-async def unscreened(content: bytes, media_type: str) -> str:
-    """The screen of an authority that looks for nothing."""
-    del content, media_type
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class PutEvidence:
     """Keeps evidence as PENDING. Who puts it never approves it: an operator enters what another person decided."""
@@ -58,16 +52,17 @@ class PutEvidence:
         """The evidence as it is kept, which the same principal put under the same terms first.
 
         Refusals: MALFORMED; NOT_ALLOWED without the right to propose, for a channel or team that is not the caller's,
-        and for content that holds a secret; BINDING_MISMATCH for a claim of something else, SIGNATURE_INVALID and
-        ISSUER_UNKNOWN for one that no active key of its signer made; IDEMPOTENCY_CONFLICT `request_id` or `digest`.
+        and for content that holds a secret, or for others than its putter personal data; BINDING_MISMATCH for a claim
+        of something else, SIGNATURE_INVALID and ISSUER_UNKNOWN for one that no active key of its signer made;
+        IDEMPOTENCY_CONFLICT `request_id` or `digest`.
         """
         if refusal := await self.admit(caller) or require(caller, Right.PROPOSE) or await self._scope(caller, request):
             return refusal
         signer = await self._signer(caller, request)
         if isinstance(signer, Refusal):
             return signer
-        if request.content is not None and (problem := await self.screen(request.content, request.media_type)):
-            return Refusal(Reason.NOT_ALLOWED, {"field": "content", "problem": problem})
+        if refusal := await self._screened(request):
+            return refusal
         evidence = Evidence(
             tenant=caller.tenant,
             digest=request.digest,
@@ -92,6 +87,15 @@ class PutEvidence:
             return None
         is_member = await self.memberships.is_member(caller.tenant, caller.ref, Scope(visibility, scope))
         return None if is_member else Refusal(Reason.NOT_ALLOWED, {"field": "visibility_scope"})
+
+    async def _screened(self, request: EvidenceRequest) -> Refusal | None:
+        """No secret is kept for anybody, and nobody's data for others than who put it: it is to be redacted before."""
+        if request.content is None:
+            return None
+        found = await self.screen(request.content, request.media_type)
+        is_private = request.visibility is Visibility.PRIVATE
+        problem = found.secret or ("" if is_private else found.personal_data)
+        return Refusal(Reason.NOT_ALLOWED, {"field": "content", "problem": problem}) if problem else None
 
     async def _signer(self, caller: Caller, request: EvidenceRequest) -> PrincipalRef | Refusal | None:
         """Who vouches for the bytes, if anybody does; whoever puts them may be another."""

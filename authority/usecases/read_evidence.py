@@ -2,15 +2,29 @@
 
 from dataclasses import dataclass
 
-from authority.domain.evidence import Evidence, may_read_evidence
+from authority.domain.evidence import Evidence, EvidenceState, may_read_evidence
+from authority.domain.grant_use import GrantUse
 from authority.domain.identity import Caller, Right
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
+from authority.domain.verify import Here
+from authority.usecases.act_under_grant import ActUnderGrant
 from authority.usecases.admit import Admit
-from authority.usecases.ports import EvidenceStore
+from authority.usecases.ports import Clock, EvidenceStore, RequestMark
+from authority.usecases.presented_grants import PresentedGrant
 
 _ENOUGH = (Right.READ, Right.DECIDE, Right.PROPOSE)
 """Any of them lets ask; what is answered depends on which."""
+_NOT_FOUND = Refusal(Reason.NOT_FOUND)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceQuery:
+    """Which evidence to read. `mark` names the call to the audit log when it presents a grant; it claims no request."""
+
+    digest: bytes
+    mark: RequestMark
+    grant: PresentedGrant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +33,36 @@ class ReadEvidence:
 
     admit: Admit
     evidence: EvidenceStore
+    act: ActUnderGrant
+    clock: Clock
+    here: Here
 
-    async def __call__(self, caller: Caller, digest: bytes) -> Evidence | Refusal:
-        """The evidence with its content or reference. Refusals: NOT_ALLOWED without any right to it, NOT_FOUND."""
+    async def __call__(self, caller: Caller, asked: EvidenceQuery) -> Evidence | Refusal:
+        """The evidence with its content or reference.
+
+        Refusals: NOT_ALLOWED without any right to it, NOT_FOUND; under a grant also what `ActUnderGrant` and the use of
+        the grant are refused for.
+        """
         if refusal := await self.admit(caller):
             return refusal
+        if asked.grant:
+            return await self._by_grant(caller, asked, asked.grant)
         if not any(caller.principal.may(right) for right in _ENOUGH):
             return Refusal(Reason.NOT_ALLOWED, {"right": Right.READ.value})
-        found = await self.evidence.get(caller.tenant, digest, caller.ref)
+        found = await self.evidence.get(caller.tenant, asked.digest, caller.ref)
         may = found is not None and may_read_evidence(caller.principal, found)
-        return found if found and may else Refusal(Reason.NOT_FOUND)
+        return found if found and may else _NOT_FOUND
+
+    async def _by_grant(self, caller: Caller, asked: EvidenceQuery, presented: PresentedGrant) -> Evidence | Refusal:
+        """What the grant's subject may read now, where the chain allows as much; never what was not approved."""
+        delegation = await self.act(caller, presented, asked.mark)
+        if isinstance(delegation, Refusal):
+            return delegation
+        resource = f"evidence/sha256:{asked.digest.hex()}"
+        use = GrantUse(action="evidence.read", audience=self.here.audience, resource=resource)
+        if refusal := delegation.judge(use, self.clock.now()):
+            return refusal
+        if not delegation.subject.may(Right.READ):
+            return Refusal(Reason.NOT_ALLOWED, {"right": Right.READ.value})
+        found = await self.evidence.get(caller.tenant, asked.digest, delegation.subject.ref)
+        return found if found and found.state is EvidenceState.APPROVED else _NOT_FOUND

@@ -2,7 +2,7 @@
 
 from authority.domain import limits
 from authority.domain.material import Material, Need
-from authority.domain.proposal import least_trusted, stamp_provenance
+from authority.domain.proposal import best_provenance, least_trusted
 from authority.domain.validation import BASELINE_VERSION, Judgement
 from authority.validators.protocol import fails, passes
 
@@ -49,6 +49,6 @@ class ProvenanceStamped:
 
     def judge(self, material: Material) -> Judgement:
         """Fails what was lifted."""
-        stamped = stamp_provenance(material.proposer_kind, material.memory_type)
-        lifted = least_trusted(stamped, material.provenance) is not material.provenance
+        best = best_provenance(material.proposer_kind, material.memory_type)
+        lifted = least_trusted(best, material.provenance) is not material.provenance
         return fails("provenance_lifted") if lifted else passes()

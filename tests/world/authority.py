@@ -44,7 +44,7 @@ from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces, Validators
 from authority.usecases.presented_grants import PresentedGrants
-from authority.usecases.put_evidence import PutEvidence, unscreened
+from authority.usecases.put_evidence import PutEvidence
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_evidence import ReadEvidence
 from authority.usecases.read_key_set import GetKeySet
@@ -57,12 +57,14 @@ from authority.usecases.recall_aggregate import RecallAggregate
 from authority.usecases.recall_records import RecallRecords
 from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
+from authority.usecases.stamp import Stamp
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.verify_grant import VerifyGrant
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
 from authority.usecases.write_unvalidated import WriteUnvalidated
+from authority.validators.evidence_screen import ValidatorScreen
 from capability_authority.offline import KeySet
 from tests.world.clock import NumberedIds, SetClock
 from tests.world.key_folder import PassingKeyFolder
@@ -167,10 +169,13 @@ class Authority:
         pages, revisions = Pages(SealedPageTokens(bytes(32)), clock), SealedRevisionTokens(bytes(32))
         known = KnownNamespaces(store.proposals)
         commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE, revisions)
-        create = CreateProposal(admit, reader, store.proposals, store.memberships, validators, clock, ids)
         presented = PresentedGrants(GrantChains(reader, HERE.issuer), store.grants)
         bearers, act = Bearers(store.registry), ActUnderGrant(presented, clock)
         reading_under = ReadUnderGrant(admit, act, clock, HERE)
+        stamp = Stamp(store.registry, store.records, store.evidence, clock)
+        create = CreateProposal(
+            admit, reader, store.proposals, store.memberships, validators, stamp, act, clock, ids, HERE
+        )
         issue = Issue(admit, reader, signer, store.capabilities, clock, ids, HERE, act)
         decide = DecideProposal(
             admit, store.proposals, store.approvals, store.activations, store.principal_links, clock, ids
@@ -231,9 +236,9 @@ class Authority:
             recall_aggregate=RecallAggregate(reading_under, store.aggregates, clock),
             correct_record=CorrectRecord(create, store.proposals, store.records, clock),
             put_evidence=PutEvidence(
-                admit, reader, store.registry, store.memberships, unscreened, store.evidence, clock
+                admit, reader, store.registry, store.memberships, ValidatorScreen(), store.evidence, clock
             ),
-            read_evidence=ReadEvidence(admit, store.evidence),
+            read_evidence=ReadEvidence(admit, store.evidence, act, clock, HERE),
             list_audit_events=ListAuditEvents(admit, store.audit_log, pages),
             open_audit_watch=OpenAuditWatch(
                 store.registry,

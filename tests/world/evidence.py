@@ -9,7 +9,9 @@ from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.signing.codec.evidence import encode_evidence_claim
+from authority.usecases.presented_grants import PresentedGrant
 from authority.usecases.put_evidence import EvidenceRequest
+from authority.usecases.read_evidence import EvidenceQuery
 from capability_authority.offline import sign
 from tests.world.world import Person, World, must
 
@@ -105,6 +107,7 @@ async def put(world: World, content: bytes, **said: Unpack[Put]) -> Evidence | R
     return await world.authority.do.put_evidence(by.calls(), request)
 
 
-async def read(world: World, digest: bytes, by: Person) -> Evidence | Refusal:
+async def read(world: World, digest: bytes, by: Person, *, grant: PresentedGrant | None = None) -> Evidence | Refusal:
     """ReadEvidence."""
-    return await world.authority.do.read_evidence(by.calls(), digest)
+    asked = EvidenceQuery(digest, world.mark(by, None, "read"), grant)
+    return await world.authority.do.read_evidence(by.calls(), asked)

@@ -40,6 +40,7 @@ from authority.usecases.ports import (
     RevokedCapability,
     RevokedRecord,
 )
+from authority.usecases.presented_grants import PresentedGrant
 from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation
 from authority.usecases.validate_proposal import StillValidating, ValidationRequest
@@ -121,6 +122,7 @@ class Said(TypedDict, total=False):
     valid_until_time: Instant
     record_expire_time: Instant
     expire_time: Instant
+    grant: PresentedGrant
     correlation_id: str
     costs: tuple[Cost, ...]
 
@@ -303,6 +305,7 @@ class World:
             costs=said.get("costs", ()),
             visibility_scope=said.get("visibility_scope", ""),
             expire_time=said.get("expire_time"),
+            grant=said.get("grant"),
         )
         return await self.authority.do.create_proposal(by.calls(), request)
 

@@ -166,7 +166,7 @@ begin
           a.tenant,
           case when a.approval_reference = any (d.approvals) or a.approval_reference is null then d.approvals
             else d.approvals || a.approval_reference end,
-          a.proposal_id, a.revision, a.holder, q.actor_chain || q.proposer, judged_at)
+          a.proposal_id, a.revision, a.holder, q.actor_chain || q.proposer || coalesce(q.subject, q.proposer), judged_at)
           then 'APPROVAL_REQUIRED'
         -- a person took back what policy allowed by itself
         when a.approval_reference is null and d.approvals = '{}' and exists (
@@ -191,7 +191,7 @@ begin
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id limit 1) h on true
     left join lateral (
       select o.proposal_id, o.memory_namespace, o.digest, o.content_digest, o.supersedes_record_id, o.expire_time,
-        o.proposer, o.actor_chain
+        o.proposer, o.actor_chain, o.subject
       from proposal o
       where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q on true
     left join lateral (

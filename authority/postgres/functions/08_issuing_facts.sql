@@ -23,7 +23,7 @@ do $$
 begin
   if exists (select 1 from pg_proc p
              where p.oid = to_regprocedure('authority.issuing_facts(authority.issuing_question[])')
-               and not array['visibility_scope', 'expire_time'] <@ p.proargnames) then
+               and not array['visibility_scope', 'expire_time', 'subject'] <@ p.proargnames) then
     drop function authority.issuing_facts(authority.issuing_question[]);
   end if;
 end $$;
@@ -39,7 +39,7 @@ returns table (
   visibility text, visibility_scope text, valid_from_time timestamptz, valid_until_time timestamptz, record_expire_time timestamptz,
   correlation_id text, costs jsonb, supersedes_record_id text, create_time timestamptz, current_revision integer,
   state text, policy_version bytea, has_validation boolean, has_decision boolean, principal text, kind text,
-  rights text[], has_holder_key boolean, expire_time timestamptz)
+  rights text[], has_holder_key boolean, expire_time timestamptz, subject text)
 language plpgsql volatile security invoker
 set search_path = authority, pg_temp
 set enable_seqscan = off
@@ -59,7 +59,7 @@ begin
     q.valid_from_time, q.valid_until_time, q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, h.current_revision,
     case when q.revision = h.current_revision then h.state else 'superseded' end,
     n.policy_version, v.digest is not null, d.digest is not null, p.principal, p.kind, p.rights, k.key_id is not null,
-    q.expire_time
+    q.expire_time, q.subject
   from asked a
   cross join lateral (
     select o.current_revision, o.state from proposal_head o
@@ -68,7 +68,7 @@ begin
     select o.tenant, o.proposal_id, o.revision, o.digest, o.memory_namespace, o.memory_type, o.content_digest,
       o.media_type, o.proposer, o.proposer_kind, o.actor_chain, o.provenance, o.source_refs, o.subject_refs,
       o.evidence_digests, o.validator_profile, o.visibility, o.visibility_scope, o.valid_from_time, o.valid_until_time,
-      o.record_expire_time, o.correlation_id, o.costs, o.supersedes_record_id, o.create_time, o.expire_time
+      o.record_expire_time, o.correlation_id, o.costs, o.supersedes_record_id, o.create_time, o.expire_time, o.subject
     from proposal o
     where o.tenant = a.tenant and o.proposal_id = a.proposal_id and o.revision = a.revision limit 1) q
   -- A proposal's memory namespace exists: a foreign key says so, and nothing deletes one.

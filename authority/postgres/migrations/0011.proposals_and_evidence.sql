@@ -3,6 +3,8 @@
 
 alter table authority.proposal add column expire_time timestamptz; -- null: of a version that let none expire
 
+alter table authority.proposal add column subject text; -- of the grant under which it was proposed; null: without one
+
 alter table authority.proposal_head add column withdraw_time timestamptz; -- set once, when it is withdrawn
 alter table authority.proposal_head drop constraint proposal_head_state_known;
 alter table authority.proposal_head add constraint proposal_head_state_known check (state in

@@ -24,7 +24,7 @@ select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memo
   q.content_digest, q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs,
   q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time,
   q.valid_until_time, q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time,
-  q.expire_time, h.current_revision,
+  q.expire_time, q.subject, h.current_revision,
   case when q.revision = h.current_revision then h.state else 'superseded' end as state
 from authority.proposal_head h
 join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_id

@@ -4,7 +4,7 @@ select ordinal, tenant, proposal_id, revision, digest, memory_namespace, memory_
   media_type, proposer, proposer_kind, actor_chain, provenance, source_refs, subject_refs, evidence_digests,
   validator_profile, visibility, visibility_scope, valid_from_time, valid_until_time, record_expire_time, correlation_id, costs,
   supersedes_record_id, create_time, current_revision, state, policy_version, has_validation, has_decision, principal,
-  kind, rights, has_holder_key, expire_time
+  kind, rights, has_holder_key, expire_time, subject
 from authority.issuing_facts($1::authority.issuing_question[])
 
 -- name: issue

@@ -62,9 +62,9 @@ insert into authority.proposal (
   tenant, proposal_id, revision, digest, memory_namespace, memory_type, content, content_digest, media_type, proposer,
   proposer_kind, actor_chain, provenance, source_refs, subject_refs, evidence_digests, validator_profile, visibility,
   valid_from_time, valid_until_time, record_expire_time, correlation_id, costs, supersedes_record_id, create_time,
-  search, visibility_scope, expire_time)
+  search, visibility_scope, expire_time, subject)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-  $25, setweight(to_tsvector('simple', $26), 'A') || setweight(to_tsvector('simple', $27), 'D'), $28, $29)
+  $25, setweight(to_tsvector('simple', $26), 'A') || setweight(to_tsvector('simple', $27), 'D'), $28, $29, $30)
 
 -- name: proposal_by_revision
 -- A revision, the current one for 0; older ones than the current are superseded.
@@ -72,7 +72,7 @@ select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memo
   q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs, q.subject_refs,
   q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time, q.valid_until_time,
   q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time, q.expire_time,
-  h.current_revision, case when q.revision = h.current_revision then h.state else 'superseded' end as state
+  q.subject, h.current_revision, case when q.revision = h.current_revision then h.state else 'superseded' end as state
 from authority.proposal_head h
 join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_id
   and q.revision = case when $3 = 0 then h.current_revision else $3 end
@@ -85,7 +85,7 @@ select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memo
   q.content_digest, q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs,
   q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time,
   q.valid_until_time, q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time,
-  q.expire_time, h.current_revision, h.state
+  q.expire_time, q.subject, h.current_revision, h.state
 from authority.proposal_head h
 join authority.proposal q on q.tenant = h.tenant and q.proposal_id = h.proposal_id and q.revision = h.current_revision
 where h.tenant = $1

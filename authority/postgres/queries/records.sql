@@ -19,3 +19,9 @@ where r.memory_namespace = $2
   and r.record_id > $5
 order by r.record_id
 limit $6
+
+-- name: provenances_of_records
+-- Of these records, the provenance of those that the reader may see.
+select r.record_id, r.provenance
+from authority.visible_records($1, $3, $4) r
+where r.record_id = any ($2::uuid[])

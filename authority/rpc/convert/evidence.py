@@ -10,11 +10,15 @@ from authority.domain.refusal import malformed, over_limit
 from authority.rpc.convert import values
 from authority.rpc.convert.digests import digest, digest_text
 from authority.rpc.convert.enums import EVIDENCE_STATES, VISIBILITIES
+from authority.rpc.convert.grants import optional_grant
 from authority.rpc.convert.marks import request_mark
 from authority.rpc.convert.statements import optional_statement_message, statement
 from authority.rpc.convert.times import optional_timestamp, timestamp_message
+from authority.rpc.current_call import current_trace_id
 from authority.rpc.refused import Refused
+from authority.usecases.ports import RequestMark
 from authority.usecases.put_evidence import EvidenceRequest
+from authority.usecases.read_evidence import EvidenceQuery
 from capability_authority.v1 import evidence_service_pb2 as pb
 
 
@@ -36,11 +40,11 @@ def evidence_request(caller: Caller, request: pb.PutEvidenceRequest) -> Evidence
     )
 
 
-def wanted_digest(request: pb.ReadEvidenceRequest) -> bytes:
-    """Which evidence to read; `grant` is not served yet."""
-    if request.HasField("grant") or request.grant_ancestors:
-        raise Refused(malformed("grant", "not served yet"))
-    return digest(request.digest, "digest")
+def evidence_query(caller: Caller, request: pb.ReadEvidenceRequest) -> EvidenceQuery:
+    """Which evidence to read, and by which grant if by one."""
+    wanted = digest(request.digest, "digest")
+    mark = RequestMark(caller.tenant, caller.ref, "", wanted, current_trace_id())
+    return EvidenceQuery(wanted, mark, optional_grant(request))
 
 
 def evidence_message(evidence: Evidence, *, with_content: bool) -> pb.Evidence:

@@ -17,6 +17,7 @@ from authority.rpc.convert.enums import (
     VALIDATION_OUTCOMES,
     VISIBILITIES,
 )
+from authority.rpc.convert.grants import optional_grant
 from authority.rpc.convert.marks import request_mark
 from authority.rpc.convert.statements import optional_statement_message, statement_message
 from authority.rpc.convert.times import optional_instant, optional_timestamp, require_order, timestamp_message
@@ -33,8 +34,6 @@ from capability_authority.v1 import types_pb2
 
 def proposal_request(caller: Caller, request: pb.CreateProposalRequest) -> ProposalRequest:
     """What is proposed."""
-    if request.HasField("grant") or request.grant_ancestors:
-        raise Refused(malformed("grant", "not served yet"))
     valid_from_time = optional_instant(request, "valid_from_time")
     valid_until_time = optional_instant(request, "valid_until_time")
     require_order(valid_from_time, valid_until_time, "valid_until_time")
@@ -56,6 +55,7 @@ def proposal_request(caller: Caller, request: pb.CreateProposalRequest) -> Propo
         correlation_id=values.optional_identifier(request.correlation_id, "correlation_id"),
         costs=costs(request.costs, "costs"),
         expire_time=optional_instant(request, "expire_time"),
+        grant=optional_grant(request),
         mark=request_mark(caller, request),
     )
 
@@ -91,6 +91,7 @@ def proposal_message(stored: StoredProposal) -> pb.Proposal:
         supersedes_record_id=revision.supersedes_record_id,
         expire_time=optional_timestamp(revision.expire_time),
         actor_chain=[values.principal_message(actor) for actor in revision.actor_chain],
+        subject=values.principal_message(revision.subject) if revision.subject else None,
     )
 
 

@@ -38,6 +38,7 @@ def encode_proposal(revision: ProposalRevision) -> statements_pb2.ProposalRevisi
         create_time=timestamp(revision.create_time),
         visibility_scope=revision.visibility_scope,
         expire_time=_optional(revision.expire_time),
+        subject=None if revision.subject is None else principal_message(revision.subject),
     )
 
 

@@ -12,7 +12,13 @@ from authority.usecases.ports.capabilities import (
 )
 from authority.usecases.ports.commits import Committer, DatabaseGeneration, Leases, Receipts, Sighting
 from authority.usecases.ports.delivery import NotTaken, Outbox, Refused, Sink, SinkAway, Taken
-from authority.usecases.ports.evidence import EvidenceIndex, EvidenceReviews, EvidenceScreen, EvidenceStore
+from authority.usecases.ports.evidence import (
+    EvidenceIndex,
+    EvidenceReviews,
+    EvidenceScreen,
+    EvidenceStore,
+    ScreenedEvidence,
+)
 from authority.usecases.ports.faults import Contention, DependencyUnavailable, NoSigningKey, Overloaded
 from authority.usecases.ports.grants import ChainFacts, Grants, KeptGrant, MadeGrant, RevokedGrant, Spent
 from authority.usecases.ports.identity import Certificates, Nonces, Persons, Registry, StreamNonces, Tokens
@@ -119,6 +125,7 @@ __all__ = [
     "RevokedCapability",
     "RevokedGrant",
     "RevokedRecord",
+    "ScreenedEvidence",
     "Sees",
     "Sighting",
     "Signer",

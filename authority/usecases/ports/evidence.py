@@ -1,6 +1,7 @@
 """Evidence by digest, and what persons decide on it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from authority.domain.evidence import Evidence, EvidenceState, ResolvedEvidence
@@ -35,11 +36,19 @@ class EvidenceStore(EvidenceIndex, Protocol):
         ...
 
 
-class EvidenceScreen(Protocol):
-    """Looks for what evidence may never hold: secrets (semantics §6, evidence.read)."""
+@dataclass(frozen=True, slots=True)
+class ScreenedEvidence:
+    """What content holds that others must not read, as machine words that quote nothing of it; empty for nothing."""
 
-    async def __call__(self, content: bytes, media_type: str) -> str:
-        """What the content holds, as a machine word that quotes nothing of it; empty for nothing."""
+    secret: str = ""
+    personal_data: str = ""
+
+
+class EvidenceScreen(Protocol):
+    """Looks for what evidence must not hold: secrets, and personal data of others (semantics §6, evidence.read)."""
+
+    async def __call__(self, content: bytes, media_type: str) -> ScreenedEvidence:
+        """What it found. Raises DependencyUnavailable when it could not look: nothing unseen is kept."""
         ...
 
 

@@ -1,6 +1,6 @@
 """Learned memory: read, recalled, cited, explained, withdrawn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +10,7 @@ from authority.domain.freshness import Freshness
 from authority.domain.history import AuditTrail, RecordHistory
 from authority.domain.membership import Scope
 from authority.domain.plan import CommitReceipt
+from authority.domain.proposal import Provenance
 from authority.domain.recall import RecallAnswer, RecallPosition, RecallQuery
 from authority.domain.record import MemoryRecord, RecordParties
 from authority.domain.references import Instant, PrincipalRef, TenantRef
@@ -51,6 +52,12 @@ class Records(Protocol):
 
         `with_unvalidated` shows, where the memory namespace enforces, also what was never validated.
         """
+        ...
+
+    async def provenances(
+        self, tenant: TenantRef, record_ids: Sequence[str], reader: PrincipalRef, now: Instant
+    ) -> Mapping[str, Provenance]:
+        """The provenance of each of these records that is visible to the reader, by its id."""
         ...
 
     async def page(

@@ -460,7 +460,7 @@ RPCS: dict[str, Rpc] = {
         ),
         _with_caller(evidence.evidence_request),
     ),
-    "ReadEvidence": Rpc(evidence_service_pb2.ReadEvidenceRequest(digest=DIGEST), _alone(evidence.wanted_digest)),
+    "ReadEvidence": Rpc(evidence_service_pb2.ReadEvidenceRequest(digest=DIGEST), _with_caller(evidence.evidence_query)),
     "WriteUnvalidatedRecord": Rpc(
         memory_service_pb2.WriteUnvalidatedRecordRequest(
             request_id="r1",

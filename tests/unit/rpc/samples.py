@@ -46,6 +46,7 @@ REVISION = ProposalRevision(
     create_time=Instant(4_003),
     visibility_scope="crew",
     expire_time=Instant(5_004),
+    subject=PROPOSER,
 )
 
 PROPOSAL = StoredProposal(REVISION, b"content", b"\x04" * 32, ProposalState.APPROVED)

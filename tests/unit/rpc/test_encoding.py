@@ -102,6 +102,7 @@ def test_every_field_of_a_proposal_is_sent() -> None:
         "supersedes_record_id": "r-9",
         "expire_time": "1970-01-01T00:00:05.004Z",
         "actor_chain": [{"namespace": "acme", "id": "agent-7"}],
+        "subject": {"namespace": "acme", "id": "agent-7"},
     }
 
 

@@ -201,4 +201,5 @@ PROPOSAL = ProposalRevision(
     supersedes_record_id=made_id(8),
     create_time=NOW,
     expire_time=after(NOW, 500),
+    subject=PrincipalRef("people", "mira"),
 )

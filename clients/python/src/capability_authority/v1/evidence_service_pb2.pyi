@@ -214,7 +214,9 @@ class ReadEvidenceRequest(_message.Message):
     """"sha256:" and 64 lowercase hexadecimal digits."""
     @_builtins.property
     def grant(self) -> _statements_pb2.SignedStatement:
-        """In place of the caller's own right: a grant that it holds, and its ancestors, root first. Not served yet."""
+        """In place of the caller's own right: a grant that it holds for `evidence.read` and "evidence/" with the digest as a
+        resource, and its ancestors, root first. It opens what is approved and visible to its subject.
+        """
 
     @_builtins.property
     def grant_ancestors(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]: ...

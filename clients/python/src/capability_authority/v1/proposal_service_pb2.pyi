@@ -113,6 +113,7 @@ class Proposal(_message.Message):
     VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     ACTOR_CHAIN_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
     proposal_id: _builtins.str
     revision: _builtins.int
     state: Global___ProposalState.ValueType
@@ -158,6 +159,10 @@ class Proposal(_message.Message):
     def actor_chain(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.PrincipalRef]:
         """Who else took part, from the first delegate to the last; provenance is stamped from all of them."""
 
+    @_builtins.property
+    def subject(self) -> _types_pb2.PrincipalRef:
+        """Of the grant under which it was proposed: whose right was used. Absent without one."""
+
     def __init__(
         self,
         *,
@@ -188,10 +193,11 @@ class Proposal(_message.Message):
         visibility_scope: _builtins.str = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         actor_chain: _abc.Iterable[_types_pb2.PrincipalRef] | None = ...,
+        subject: _types_pb2.PrincipalRef | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "proposer", b"proposer", "record_expire_time", b"record_expire_time", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "proposer", b"proposer", "record_expire_time", b"record_expire_time", "subject", b"subject", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor_chain", b"actor_chain", "content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "state", b"state", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor_chain", b"actor_chain", "content", b"content", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_digest", b"proposal_digest", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "state", b"state", "subject", b"subject", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -271,7 +277,7 @@ class CreateProposalRequest(_message.Message):
 
     @_builtins.property
     def grant(self) -> _statements_pb2.SignedStatement:
-        """In place of the caller's own right: a grant that it holds, and its ancestors, root first. Not served yet."""
+        """In place of the caller's own right: a grant that it holds for `memory.propose`, and its ancestors, root first."""
 
     @_builtins.property
     def grant_ancestors(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]: ...

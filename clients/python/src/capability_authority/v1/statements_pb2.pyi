@@ -199,6 +199,7 @@ class ProposalRevision(_message.Message):
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     VISIBILITY_SCOPE_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
     proposal_id: _builtins.str
     revision: _builtins.int
@@ -238,6 +239,10 @@ class ProposalRevision(_message.Message):
     def create_time(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def subject(self) -> _types_pb2.PrincipalRef:
+        """Of the grant under which it was proposed; absent without one."""
+
     def __init__(
         self,
         *,
@@ -266,10 +271,11 @@ class ProposalRevision(_message.Message):
         create_time: _timestamp_pb2.Timestamp | None = ...,
         visibility_scope: _builtins.str = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
+        subject: _types_pb2.PrincipalRef | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "proposer", b"proposer", "record_expire_time", b"record_expire_time", "tenant", b"tenant", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "expire_time", b"expire_time", "proposer", b"proposer", "record_expire_time", b"record_expire_time", "subject", b"subject", "tenant", b"tenant", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor_chain", b"actor_chain", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "tenant", b"tenant", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor_chain", b"actor_chain", "content_digest", b"content_digest", "correlation_id", b"correlation_id", "costs", b"costs", "create_time", b"create_time", "evidence_digests", b"evidence_digests", "expire_time", b"expire_time", "media_type", b"media_type", "memory_namespace", b"memory_namespace", "memory_type", b"memory_type", "proposal_id", b"proposal_id", "proposer", b"proposer", "proposer_kind", b"proposer_kind", "provenance", b"provenance", "record_expire_time", b"record_expire_time", "revision", b"revision", "source_refs", b"source_refs", "subject", b"subject", "subject_refs", b"subject_refs", "supersedes_record_id", b"supersedes_record_id", "tenant", b"tenant", "valid_from_time", b"valid_from_time", "valid_until_time", b"valid_until_time", "validator_profile", b"validator_profile", "visibility", b"visibility", "visibility_scope", b"visibility_scope"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
