@@ -45,6 +45,7 @@ from authority.postgres.records import PostgresRecords
 from authority.postgres.refusal_counts import PostgresRefusalCounts
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
 from authority.postgres.relay_wake import RelayWake
+from authority.postgres.review_queue import PostgresReviewQueue
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
@@ -84,6 +85,7 @@ from authority.usecases.grant_chains import GrantChains
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.known_namespaces import KnownNamespaces
+from authority.usecases.list_reviews import ListReviews
 from authority.usecases.look_after_grants import GetGrant, RevokeGrant
 from authority.usecases.make_grant import Bearers, ExchangeGrant, IssueGrant
 from authority.usecases.notices import Notices
@@ -440,6 +442,7 @@ def _use_cases(
         decide_proposal=decide,
         decide_proposals=DecideProposals(decide, clock),
         evaluate_policy=EvaluatePolicy(admit, reader, signer, decisions, policy, clock, identifiers, here),
+        list_reviews=ListReviews(admit, PostgresReviewQueue(databases.read, reader), persons, known, pages, clock),
         get_policy_version=GetPolicyVersion(admit, PostgresPolicyVersions(databases.read)),
         write_unvalidated=WriteUnvalidated(
             admit,

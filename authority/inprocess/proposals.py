@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from authority.domain.audit import AuditEvent
+from authority.domain.decision import Approval
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
 from authority.domain.proposal_states import proposal_state_at, refusal_of
 from authority.domain.reasons import Reason
@@ -70,6 +71,10 @@ class InProcessProposals:
         """The newest validation receipt of the revision."""
         found = self.tables.newest_validation(tenant, proposal_id, revision)
         return found.statement if found else None
+
+    async def decisions_on(self, tenant: TenantRef, proposal_id: str, revision: int, most: int) -> Sequence[Approval]:
+        """What was decided on the revision, the newest `most`."""
+        return self.tables.approvals_of(tenant, proposal_id, revision)[-most:]
 
     async def page(
         self,

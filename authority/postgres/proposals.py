@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authority.domain.audit import AuditEvent
+from authority.domain.decision import Approval
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.proposal_states import refusal_of
 from authority.domain.reasons import Reason
@@ -46,6 +47,14 @@ class PostgresProposals:
         async with self.database.transaction(tenant, read_only=True) as connection:
             row = await connection.fetchrow(query("newest_validation"), str(tenant), proposal_id, revision)
         return rows.statement(row) if row else None
+
+    async def decisions_on(self, tenant: TenantRef, proposal_id: str, revision: int, most: int) -> Sequence[Approval]:
+        """What was decided on the revision, the newest `most`."""
+        async with self.database.transaction(tenant, read_only=True) as connection:
+            found = await connection.fetch(
+                query("newest_approvals_of_revision"), str(tenant), proposal_id, revision, most
+            )
+        return [rows.approval(row) for row in reversed(found)]
 
     async def page(
         self,

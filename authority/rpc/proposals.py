@@ -32,7 +32,11 @@ class ProposalServicer(ProposalServiceServicer):
         return convert.get_response(value_or_refuse(found))
 
     async def ListProposals(self, request: pb.ListProposalsRequest, context: Context) -> pb.ListProposalsResponse:
-        """Reads proposals page by page."""
+        """Reads proposals page by page, or what waits for persons."""
+        if request.awaits_review:
+            queue, asked = convert.review_page(request), values.page(request.page_size, request.page_token)
+            awaited = await self._use_cases.list_reviews(current_caller(), queue, asked)
+            return convert.review_response(value_or_refuse(awaited))
         memory_namespace = values.identifier(request.memory_namespace, "memory_namespace")
         state = convert.listed_state(request)
         asked = values.page(request.page_size, request.page_token)

@@ -18,6 +18,7 @@ from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.recall import RecallHit
 from authority.domain.record import MemoryRecord
 from authority.domain.refusal import Refusal
+from authority.domain.review import AwaitedReview
 from authority.domain.statement import Statement
 from authority.usecases.authenticate import Shown
 from authority.usecases.cite import CitationRequest
@@ -94,6 +95,7 @@ class UseCases:
     list_proposals: Callable[
         [Caller, str, ProposalState | None, PageRequest], Awaitable[Page[StoredProposal] | Refusal]
     ]
+    list_reviews: Callable[[Caller, str, PageRequest], Awaitable[Page[AwaitedReview] | Refusal]]
     validate_proposal: Callable[[Caller, ValidationRequest], Awaitable[RecordedValidation | StillValidating | Refusal]]
     decide_proposal: Callable[[Caller, ApprovalRequest], Awaitable[RecordedApproval | Refusal]]
     withdraw_proposal: Callable[[Caller, ProposalWithdrawal], Awaitable[WithdrawnProposal | Refusal]]

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from authority.domain import limits
+from authority.domain.decision import Approval
 from authority.domain.identity import Caller, Right
 from authority.domain.membership import SCOPED, Scope
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal, Visibility
@@ -19,10 +21,11 @@ from authority.usecases.weights import weight_of_proposal
 
 @dataclass(frozen=True, slots=True)
 class FoundProposal:
-    """A revision, and its newest validation receipt when there is one."""
+    """A revision, its newest validation receipt when there is one, and what was decided on it, the newest 200."""
 
     proposal: StoredProposal
     validation_receipt: Statement | None
+    decisions: tuple[Approval, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,11 @@ class GetProposal:
         if found is None or not await self._is_for(caller, found.revision):
             return Refusal(Reason.NOT_FOUND)
         receipt = await self.proposals.newest_validation(caller.tenant, proposal_id, found.revision.revision)
-        return FoundProposal(replace(found, state=proposal_state_at(found, self.clock.now())), receipt)
+        key = (caller.tenant, proposal_id, found.revision.revision)
+        decisions = await self.proposals.decisions_on(*key, limits.EXPORT_ITEMS)
+        return FoundProposal(
+            replace(found, state=proposal_state_at(found, self.clock.now())), receipt, tuple(decisions)
+        )
 
     async def _is_for(self, caller: Caller, revision: ProposalRevision) -> bool:
         if caller.principal.may(Right.DECIDE) or revision.proposer == caller.ref:

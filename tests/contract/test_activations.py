@@ -33,7 +33,7 @@ async def state_of(world: World, record_id: str) -> RecordState:
 
 async def test_what_policy_allowed_without_a_person_says_so_wherever_it_is_told(world: World) -> None:
     # given a record that no person was asked about
-    _, record_id = await committed(world)
+    review, record_id = await committed(world)
     # then its export and the audit log tell which policies of which version allowed it
     export = must(await world.authority.do.export_record(world.admin.calls(), record_id, ExportForm.AUDIT))
     assert export.trail
@@ -44,6 +44,9 @@ async def test_what_policy_allowed_without_a_person_says_so_wherever_it_is_told(
         ("permit-all",),
     )
     assert told.policy_version == bundle_version(PERMIT_ALL)
+    # and so does the proposal
+    found = must(await world.authority.do.get_proposal(world.user.calls(), review.proposal.revision.proposal_id, 0))
+    assert found.decisions == (told,)
     events = await world.authority.store.audit_log.page(
         world.tenant, AuditFilter(kind="policy.decide"), oldest_first=True, after="", size=10
     )

@@ -38,6 +38,7 @@ from authority.usecases.grant_chains import GrantChains
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.known_namespaces import KnownNamespaces
+from authority.usecases.list_reviews import ListReviews
 from authority.usecases.look_after_grants import GetGrant, RevokeGrant
 from authority.usecases.make_grant import Bearers, ExchangeGrant, IssueGrant
 from authority.usecases.notices import Notices
@@ -93,6 +94,7 @@ class UseCases:
     decide_proposal: DecideProposal
     withdraw_proposal: WithdrawProposal
     decide_proposals: DecideProposals
+    list_reviews: ListReviews
     issue: Issue
     issue_batch: IssueBatch
     issue_grant: IssueGrant
@@ -200,6 +202,7 @@ class Authority:
             withdraw_proposal=WithdrawProposal(admit, store.proposals, store.withdrawals, clock),
             decide_proposal=decide,
             decide_proposals=DecideProposals(decide, clock),
+            list_reviews=ListReviews(admit, store.review_queue, store.principal_links, known, pages, clock),
             issue=issue,
             issue_batch=IssueBatch(issue),
             issue_grant=IssueGrant(admit, presented, bearers, signer, clock, ids),

@@ -33,6 +33,7 @@ from authority.inprocess.record_revocations import InProcessRecordRevocations
 from authority.inprocess.records import InProcessRecords
 from authority.inprocess.refusal_counts import InProcessRefusalCounts
 from authority.inprocess.registry import InProcessIssuerKeys, InProcessRegistry
+from authority.inprocess.review_queue import InProcessReviewQueue
 from authority.inprocess.reviews import InProcessApprovals, InProcessValidations
 from authority.inprocess.revocation_feed import InProcessRevocationFeed
 from authority.inprocess.revocations import InProcessRevocations
@@ -66,6 +67,7 @@ from authority.postgres.record_revocations import PostgresRecordRevocations
 from authority.postgres.records import PostgresRecords
 from authority.postgres.refusal_counts import PostgresRefusalCounts
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
+from authority.postgres.review_queue import PostgresReviewQueue
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
@@ -102,6 +104,7 @@ from authority.usecases.ports import (
     Records,
     RefusalCounts,
     Registry,
+    ReviewQueue,
     RevocationFeed,
     Revocations,
     Statements,
@@ -150,6 +153,7 @@ class Store:
     approvals: Approvals
     withdrawals: ProposalWithdrawals
     activations: Activations
+    review_queue: ReviewQueue
     decisions: Decisions
     policy_versions: PolicyVersions
     external_authorities: ExternalAuthorities
@@ -238,6 +242,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         approvals=InProcessApprovals(tables),
         withdrawals=InProcessProposalWithdrawals(tables),
         activations=InProcessActivations(tables, SOURCE),
+        review_queue=InProcessReviewQueue(tables),
         decisions=InProcessDecisions(tables),
         policy_versions=InProcessPolicyVersions(tables),
         external_authorities=InProcessExternalAuthorities(tables),
@@ -284,6 +289,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         approvals=PostgresApprovals(proposing),
         withdrawals=PostgresProposalWithdrawals(proposing),
         activations=PostgresActivations(proposing, issuing, SOURCE),
+        review_queue=PostgresReviewQueue(reading, statements),
         decisions=PostgresDecisions(issuing, statements, clock),
         policy_versions=PostgresPolicyVersions(reading),
         external_authorities=PostgresExternalAuthorities(databases[Power.ADMIN]),

@@ -51,3 +51,7 @@ create table authority.approval_use (
 alter table authority.decision_receipt
   add column approvals uuid[] not null default '{}',
   add column persons_needed smallint not null default 0;
+
+-- What persons were asked for. Partial, so that no commit looks here and no decision that allows pays for it.
+create index decision_receipt_asking on authority.decision_receipt (tenant, proposal_id, revision, sequence)
+  where outcome = 'require_approval';

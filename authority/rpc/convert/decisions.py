@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from authority.domain import limits
-from authority.domain.decision import ApprovalVerdict
+from authority.domain.decision import Approval, ApprovalVerdict
 from authority.domain.identity import Caller
 from authority.domain.refusal import Refusal, malformed, over_limit
 from authority.rpc.convert import values
-from authority.rpc.convert.digests import digest
-from authority.rpc.convert.enums import APPROVAL_VERDICTS, PROPOSAL_STATES
+from authority.rpc.convert.digests import digest, digest_text
+from authority.rpc.convert.enums import APPROVAL_VERDICTS, DECIDER_KINDS, PROPOSAL_STATES
 from authority.rpc.convert.marks import request_mark
-from authority.rpc.convert.times import optional_instant
+from authority.rpc.convert.times import optional_instant, timestamp_message
 from authority.rpc.errors import to_status
 from authority.rpc.refused import Refused, value_or_refusal
 from authority.usecases.decide_proposal import ApprovalRequest
@@ -58,6 +58,24 @@ def approval_responses(answers: Sequence[RecordedApproval | Refusal]) -> pb.Deci
             else pb.DecisionOfMany(result=approval_response(answer))
             for answer in answers
         )
+    )
+
+
+def decision_message(approval: Approval) -> pb.RevisionDecision:
+    """What was decided on a revision, as its readers see it."""
+    return pb.RevisionDecision(
+        approval_reference=approval.reference,
+        verdict=APPROVAL_VERDICTS.number(approval.verdict),
+        decided_by_kind=DECIDER_KINDS.number(approval.decided_by_kind),
+        decided_by=values.principal_message(approval.decided_by) if approval.decided_by else None,
+        note=approval.note,
+        decide_time=timestamp_message(approval.decide_time),
+        expire_time=timestamp_message(approval.expire_time),
+        holder=values.principal_message(approval.holder) if approval.holder else None,
+        max_uses=approval.max_uses or 0,
+        validation_receipt_digest=digest_text(approval.validation_receipt_digest),
+        policy_version=digest_text(approval.policy_version) if approval.policy_version else "",
+        determining_policies=approval.determining_policies,
     )
 
 

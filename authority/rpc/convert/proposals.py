@@ -5,9 +5,11 @@ import math
 from authority.domain.identity import Caller
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.refusal import malformed
+from authority.domain.review import AwaitedReview
 from authority.domain.validation import Finding
 from authority.rpc.convert import values
 from authority.rpc.convert.costs import cost_messages, costs
+from authority.rpc.convert.decisions import decision_message
 from authority.rpc.convert.digests import digest_text, evidence_digests
 from authority.rpc.convert.enums import (
     MEMORY_TYPES,
@@ -108,6 +110,7 @@ def get_response(found: FoundProposal) -> pb.GetProposalResponse:
         proposal=proposal_message(found.proposal),
         content_erased=not found.proposal.content,
         validation_receipt=optional_statement_message(found.validation_receipt),
+        decisions=map(decision_message, found.decisions),
     )
 
 
@@ -120,6 +123,30 @@ def list_response(page: Page[StoredProposal]) -> pb.ListProposalsResponse:
     """A page of proposals."""
     return pb.ListProposalsResponse(
         proposals=[proposal_message(proposal) for proposal in page.items], next_page_token=page.next_token
+    )
+
+
+def review_page(request: pb.ListProposalsRequest) -> str:
+    """The memory namespace whose queue is asked for."""
+    if request.state:
+        raise Refused(malformed("state", "must be unspecified beside awaits_review"))
+    return values.identifier(request.memory_namespace, "memory_namespace")
+
+
+def review_response(page: Page[AwaitedReview]) -> pb.ListProposalsResponse:
+    """A page of what waits for persons, and why each does."""
+    return pb.ListProposalsResponse(
+        proposals=[proposal_message(awaited.proposal) for awaited in page.items],
+        next_page_token=page.next_token,
+        reviews=[
+            pb.AwaitedReview(
+                findings=[_finding_message(finding) for finding in awaited.findings],
+                asking_policies=awaited.asking_policies,
+                persons_needed=awaited.persons_needed,
+                persons_approving=awaited.persons_approving,
+            )
+            for awaited in page.items
+        ],
     )
 
 

@@ -11,6 +11,7 @@ from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.record import MemoryNamespace
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.review import AwaitedReview
 from authority.domain.statement import Statement
 from authority.domain.validation import SignedValidation
 from authority.usecases.ports.requests import RequestMark
@@ -56,6 +57,10 @@ class Proposals(MemoryNamespaces, Protocol):
 
     async def newest_validation(self, tenant: TenantRef, proposal_id: str, revision: int) -> Statement | None:
         """The newest validation receipt of the revision."""
+        ...
+
+    async def decisions_on(self, tenant: TenantRef, proposal_id: str, revision: int, most: int) -> Sequence[Approval]:
+        """What was decided on the revision, in the order in which it was, the newest `most`."""
         ...
 
     async def page(
@@ -204,5 +209,30 @@ class Activations(Protocol):
         A withdrawal as RevokeRecord's: once it has answered, nobody reads the record, and nothing that was decided
         before brings its content back. Refusals: IDEMPOTENCY_CONFLICT, NOT_FOUND, REVOKED when that was done already,
         ALREADY_COMMITTED when the commit is final.
+        """
+        ...
+
+
+class ReviewQueue(Protocol):
+    """What waits for persons."""
+
+    def position_of(self, awaited: AwaitedReview) -> str:
+        """Where it stands in the order of the queue: `page` goes on after it."""
+        ...
+
+    async def page(
+        self,
+        tenant: TenantRef,
+        *,
+        memory_namespace: str,
+        apart: frozenset[PrincipalRef],
+        after: str,
+        size: int,
+        now: Instant,
+    ) -> Sequence[AwaitedReview]:
+        """The oldest first after the position, content left out; without those that anyone of `apart` had a part in.
+
+        Current, unexpired revisions that policy asked persons for, on the newest validation, and has not allowed since,
+        or that it was not asked about yet while validators were not sure; and fewer persons approve than are needed.
         """
         ...

@@ -77,9 +77,11 @@ class ProposalServicer(ProposalServiceServicer):
     async def ListProposals(
         self, request: proposal_pb.ListProposalsRequest, context: Context
     ) -> proposal_pb.ListProposalsResponse:
-        """Pages of two."""
+        """Pages of two; of whatever awaits review, which is all, it says why."""
         page, token = self._state.page(list(self._state.proposals.values()), request.page_token)
-        return proposal_pb.ListProposalsResponse(proposals=page, next_page_token=token)
+        why = proposal_pb.AwaitedReview(asking_policies=["ask"], persons_needed=2, persons_approving=1)
+        reviews = [why for _ in page] if request.awaits_review else ()
+        return proposal_pb.ListProposalsResponse(proposals=page, next_page_token=token, reviews=reviews)
 
     async def ValidateProposal(
         self, request: proposal_pb.ValidateProposalRequest, context: Context
@@ -115,12 +117,24 @@ class ProposalServicer(ProposalServiceServicer):
     async def DecideProposal(
         self, request: proposal_pb.DecideProposalRequest, context: Context
     ) -> proposal_pb.DecideProposalResponse:
-        """Takes a decision on exactly the digest that is stored."""
+        """Takes a decision on exactly the digest that is stored, or many."""
+        if request.decisions:
+            return proposal_pb.DecideProposalResponse(outcomes=map(self._decide_one, request.decisions))
         proposal = self._state.proposals[request.proposal_id]
         assert request.proposal_digest == proposal.proposal_digest
         approved = request.verdict == proposal_pb.DecideProposalRequest.VERDICT_APPROVE
         proposal.state = proposal_pb.PROPOSAL_STATE_APPROVED if approved else proposal_pb.PROPOSAL_STATE_REJECTED
         return proposal_pb.DecideProposalResponse(approval_reference=self._state.new_id(), state=proposal.state)
+
+    def _decide_one(self, decision: proposal_pb.ProposalDecision) -> proposal_pb.DecisionOfMany:
+        """Refuses what another digest than the stored one names, alone."""
+        proposal = self._state.proposals[decision.proposal_id]
+        if decision.proposal_digest != proposal.proposal_digest:
+            facts = {"term": "proposal_digest"}
+            status = Refusal(grpc.StatusCode.PERMISSION_DENIED, "BINDING_MISMATCH", facts).status()
+            return proposal_pb.DecisionOfMany(status=status)
+        result = proposal_pb.DecideProposalResponse(approval_reference=self._state.new_id(), state=proposal.state)
+        return proposal_pb.DecisionOfMany(result=result)
 
     async def WithdrawProposal(
         self, request: proposal_pb.WithdrawProposalRequest, context: Context

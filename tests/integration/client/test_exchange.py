@@ -6,6 +6,8 @@ import pytest
 
 from capability_authority import CapabilityAuthority, Credentials
 from capability_authority.client import (
+    BindingMismatch,
+    Decision,
     ExportRejected,
     NotFound,
     Observation,
@@ -323,6 +325,31 @@ async def test_a_person_decides_on_exactly_what_was_read(
     sent = DecideProposalRequest.FromString(small_authority.attempts("DecideProposal")[0].request_bytes)
     assert (sent.proposal_digest, sent.note) == (proposed.proposal_digest, "I looked.")
     assert sent.expire_time.ToDatetime(tzinfo=UTC) == datetime(2030, 1, 1, tzinfo=UTC)
+
+
+async def test_many_decisions_go_in_one_request_and_each_has_its_outcome(
+    client: CapabilityAuthority, small_authority: SmallAuthority
+) -> None:
+    # given three proposals that wait, the last of which changed since it was read
+    for number in range(3):
+        await client.propose(memory_namespace="m", memory_type="procedure", content=f"Step {number}.")
+    waiting = [it async for it in client.list_reviews(memory_namespace="m")]
+    assert {(it.asking_policies, it.persons_needed, it.persons_approving) for it in waiting} == {(("ask",), 2, 1)}
+    last = waiting[-1].proposal
+    small_authority.state.proposals[last.proposal_id].proposal_digest = to_wire(bytes(32))
+
+    # when a person decides on all of them
+    holder = Reference("cognitum-service", "committer")
+    approvals = [Decision(it.proposal, "approve", holder=holder, max_uses=2) for it in waiting]
+    answers = await client.decide_many([*approvals, Decision(last, "adopt")])
+
+    # then the first two are taken, the others refused, each alone, in one request
+    assert [isinstance(it, BindingMismatch) for it in answers] == [False, False, True, True]
+    [attempt] = small_authority.attempts("DecideProposal")
+    sent = DecideProposalRequest.FromString(attempt.request_bytes)
+    assert sent.request_id
+    assert [(it.holder.id, it.max_uses) for it in sent.decisions] == [("committer", 2)] * 3 + [("", 0)]
+    assert await client.decide_many([]) == []
 
 
 async def test_every_field_of_a_proposal_arrives(client: CapabilityAuthority, small_authority: SmallAuthority) -> None:

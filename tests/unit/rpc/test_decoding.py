@@ -8,10 +8,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from authority.domain.capability import Presentation
 from authority.domain.decision import ApprovalVerdict
 from authority.domain.proposal import Cost, MemoryType, Visibility
+from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef
+from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.rpc.convert import capabilities, decisions, policies, proposals, receipts, values
 from authority.rpc.convert.times import timestamp_message
+from authority.rpc.refused import Refused
+from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.paging import PageRequest
 from authority.usecases.read_receipts import ReceiptQuery
 from capability_authority.v1 import capability_service_pb2, policy_service_pb2, proposal_service_pb2, types_pb2
@@ -139,3 +143,47 @@ def test_instants_round_trip(milliseconds: int) -> None:
 
     assert decisions.approval_request(CALLER, request).expire_time == milliseconds
     assert Timestamp(seconds=milliseconds // 1_000, nanos=milliseconds % 1_000 * 1_000_000) == request.expire_time
+
+
+def test_many_decisions_have_one_mark_and_what_is_misshapen_is_refused_alone() -> None:
+    one = RPCS["DecideProposal"].copy()
+    assert isinstance(one, proposal_service_pb2.DecideProposalRequest)
+    good = proposal_service_pb2.ProposalDecision(
+        proposal_id=UUID, revision=1, proposal_digest=DIGEST, verdict=one.verdict, max_uses=3
+    )
+    bad = proposal_service_pb2.ProposalDecision(proposal_id=UUID)
+    request = proposal_service_pb2.DecideProposalRequest(request_id="r1", decisions=[good, bad])
+
+    mark, (asked, refused) = decisions.approval_requests(CALLER, request, "")
+
+    assert isinstance(asked, ApprovalRequest)
+    assert (mark.request_id, asked.max_uses, asked.proposal_digest) == ("r1", 3, EVIDENCE[0])
+    assert isinstance(refused, Refusal)
+    assert (refused.reason, refused.facts["field"]) == (Reason.MALFORMED, "verdict")
+
+
+@pytest.mark.parametrize("field", ["proposal_id", "revision", "note", "verdict", "expire_time"])
+def test_many_decisions_stand_beside_no_single_one(field: str) -> None:
+    one = RPCS["DecideProposal"].copy()
+    assert isinstance(one, proposal_service_pb2.DecideProposalRequest)
+    request = proposal_service_pb2.DecideProposalRequest(
+        request_id="r1", decisions=[proposal_service_pb2.ProposalDecision()] * 2
+    )
+    value = getattr(one, field)
+    request.expire_time.CopyFrom(value) if field == "expire_time" else setattr(request, field, value)
+
+    with pytest.raises(Refused) as refused:
+        decisions.approval_requests(CALLER, request, "")
+
+    assert refused.value.refusal.facts == {"field": field, "problem": "must be empty beside decisions"}
+
+
+def test_more_decisions_than_a_batch_holds_are_over_the_limit() -> None:
+    request = proposal_service_pb2.DecideProposalRequest(
+        request_id="r1", decisions=[proposal_service_pb2.ProposalDecision()] * 513
+    )
+
+    with pytest.raises(Refused) as refused:
+        decisions.approval_requests(CALLER, request, "")
+
+    assert refused.value.refusal.reason is Reason.LIMIT_EXCEEDED

@@ -214,30 +214,32 @@ def test_a_citation_says_all_that_is_kept_of_it() -> None:
     assert response.citations[0].cited_by.id == "agent-7"
 
 
+APPROVAL = Approval(
+    reference="a-1",
+    tenant=TENANT,
+    proposal_id="p-1",
+    proposal_revision=3,
+    proposal_digest=b"\x04" * 32,
+    validation_receipt_digest=b"\x08" * 32,
+    verdict=ApprovalVerdict.APPROVE,
+    decided_by=PROPOSER,
+    decided_by_kind=DeciderKind.ADMIN,
+    note="Fine.",
+    decide_time=Instant(6_005),
+    expire_time=Instant(7_006),
+    holder=PROPOSER,
+    max_uses=3,
+    policy_version=b"\x09" * 32,
+    determining_policies=("it",),
+)
+
+
 def test_an_export_says_all_that_is_known_of_a_record() -> None:
-    approval = Approval(
-        reference="a-1",
-        tenant=TENANT,
-        proposal_id="p-1",
-        proposal_revision=3,
-        proposal_digest=b"\x04" * 32,
-        validation_receipt_digest=b"\x08" * 32,
-        verdict=ApprovalVerdict.APPROVE,
-        decided_by=PROPOSER,
-        decided_by_kind=DeciderKind.ADMIN,
-        note="Fine.",
-        decide_time=Instant(6_005),
-        expire_time=Instant(7_006),
-        holder=PROPOSER,
-        max_uses=3,
-        policy_version=b"\x09" * 32,
-        determining_policies=("it",),
-    )
     trail = AuditTrail(
         capability=STATEMENT,
         validation=STATEMENT,
         decision=STATEMENT,
-        approvals=(approval,),
+        approvals=(APPROVAL,),
         revisions=(REVISION,),
         citations=(CITATION,) * (limits.EXPORT_ITEMS + 1),
     )
@@ -274,9 +276,11 @@ def test_pages_of_proposals_and_records_keep_their_order() -> None:
 
 def test_a_proposal_comes_with_its_newest_validation() -> None:
     erased = replace(PROPOSAL, content=b"")
-    assert _unset(proposals.get_response(FoundProposal(PROPOSAL, STATEMENT))) == {"content_erased"}
-    assert _unset(proposals.get_response(FoundProposal(erased, STATEMENT))) == set()
-    assert _unset(proposals.get_response(FoundProposal(PROPOSAL, None))) == {"content_erased", "validation_receipt"}
+    decided = (APPROVAL,)
+    assert _unset(proposals.get_response(FoundProposal(PROPOSAL, STATEMENT, decided))) == {"content_erased"}
+    assert _unset(proposals.get_response(FoundProposal(erased, STATEMENT, decided))) == set()
+    bare = {"content_erased", "validation_receipt", "decisions"}
+    assert _unset(proposals.get_response(FoundProposal(PROPOSAL, None))) == bare
 
 
 def test_a_granted_verdict_is_data() -> None:

@@ -149,6 +149,11 @@ DecideProposal    | proposal_digest: ""                             | MALFORMED 
 DecideProposal    | proposal_digest: "SHA256:%(64)"                 | MALFORMED proposal_digest
 DecideProposal    | verdict: VERDICT_UNSPECIFIED                    | MALFORMED verdict
 DecideProposal    | verdict: 6                                      | MALFORMED verdict
+DecideProposal    | max_uses: -1                                    | MALFORMED max_uses
+DecideProposal    | max_uses: 1001                                  | MALFORMED max_uses
+DecideProposal    | holder { namespace: "n" }                       | MALFORMED holder.id
+DecideProposal    | verdict: VERDICT_ADOPT max_uses: 1              | MALFORMED max_uses
+DecideProposal    | verdict: VERDICT_REJECT holder {}               | MALFORMED holder
 DecideProposal    | note: "a\0b"                                    | MALFORMED note
 DecideProposal    | note: "%(1025)"                                 | LIMIT_EXCEEDED note
 DecideProposal    | expire_time { nanos: 500 }                      | MALFORMED expire_time

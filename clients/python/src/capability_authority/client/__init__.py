@@ -72,6 +72,7 @@ from capability_authority.client.memory_values import (
 )
 from capability_authority.client.presentations import CommitItem, StreamedCommit
 from capability_authority.client.retries import RetryPolicy
+from capability_authority.client.review_values import AwaitedReview, Decision
 from capability_authority.client.rpcs import UnknownRpc
 from capability_authority.client.values import (
     CapabilityVerdict,
@@ -100,6 +101,7 @@ __all__ = [
     "AuditEvent",
     "AuditNews",
     "AuthorityError",
+    "AwaitedReview",
     "BearerToken",
     "BindingMismatch",
     "BudgetExhausted",
@@ -120,6 +122,7 @@ __all__ = [
     "CredentialsExposed",
     "CredentialsRefused",
     "DeadlineExceeded",
+    "Decision",
     "Denied",
     "Evidence",
     "Expired",

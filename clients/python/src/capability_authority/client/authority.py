@@ -18,6 +18,7 @@ from capability_authority.client.verbs.issuing import IssuingVerbs
 from capability_authority.client.verbs.memory import MemoryVerbs
 from capability_authority.client.verbs.policies import PolicyVerbs
 from capability_authority.client.verbs.proposals import ProposalVerbs
+from capability_authority.client.verbs.reviews import ReviewVerbs
 from capability_authority.client.verbs.unvalidated import UnvalidatedVerbs
 
 __all__ = ["DEFAULT_RETRIES", "DEFAULT_TIMEOUT", "CapabilityAuthority"]
@@ -29,6 +30,7 @@ DEFAULT_RETRIES: Final = RetryPolicy()
 
 class CapabilityAuthority(
     ProposalVerbs,
+    ReviewVerbs,
     PolicyVerbs,
     GrantVerbs,
     IssuingVerbs,

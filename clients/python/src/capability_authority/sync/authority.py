@@ -98,6 +98,8 @@ class CapabilityAuthority(Delegate):
     list_proposals = iterating(Async.list_proposals)
     validate = waiting(Async.validate)
     decide = waiting(Async.decide)
+    decide_many = waiting(Async.decide_many)
+    list_reviews = iterating(Async.list_reviews)
     withdraw = waiting(Async.withdraw)
 
     evaluate_policy = waiting(Async.evaluate_policy)

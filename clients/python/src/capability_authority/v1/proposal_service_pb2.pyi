@@ -363,6 +363,7 @@ class GetProposalResponse(_message.Message):
     PROPOSAL_FIELD_NUMBER: _builtins.int
     VALIDATION_RECEIPT_FIELD_NUMBER: _builtins.int
     CONTENT_ERASED_FIELD_NUMBER: _builtins.int
+    DECISIONS_FIELD_NUMBER: _builtins.int
     content_erased: _builtins.bool
     """It failed for secrets, and its content was erased after its review; the digest stays."""
     @_builtins.property
@@ -371,20 +372,87 @@ class GetProposalResponse(_message.Message):
     def validation_receipt(self) -> _statements_pb2.SignedStatement:
         """The newest validation receipt of the revision, when there is one."""
 
+    @_builtins.property
+    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___RevisionDecision]:
+        """On this revision, in the order in which they were taken, the newest 200."""
+
     def __init__(
         self,
         *,
         proposal: Global___Proposal | None = ...,
         validation_receipt: _statements_pb2.SignedStatement | None = ...,
         content_erased: _builtins.bool = ...,
+        decisions: _abc.Iterable[Global___RevisionDecision] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["proposal", b"proposal", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_erased", b"content_erased", "proposal", b"proposal", "validation_receipt", b"validation_receipt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_erased", b"content_erased", "decisions", b"decisions", "proposal", b"proposal", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetProposalResponse: _TypeAlias = GetProposalResponse  # noqa: Y015
+
+@_typing.final
+class RevisionDecision(_message.Message):
+    """What a person decided on a revision, or that policy allowed it without one."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    APPROVAL_REFERENCE_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_KIND_FIELD_NUMBER: _builtins.int
+    DECIDED_BY_FIELD_NUMBER: _builtins.int
+    NOTE_FIELD_NUMBER: _builtins.int
+    DECIDE_TIME_FIELD_NUMBER: _builtins.int
+    EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    HOLDER_FIELD_NUMBER: _builtins.int
+    MAX_USES_FIELD_NUMBER: _builtins.int
+    VALIDATION_RECEIPT_DIGEST_FIELD_NUMBER: _builtins.int
+    POLICY_VERSION_FIELD_NUMBER: _builtins.int
+    DETERMINING_POLICIES_FIELD_NUMBER: _builtins.int
+    approval_reference: _builtins.str
+    verdict: Global___DecideProposalRequest.Verdict.ValueType
+    decided_by_kind: Global___DeciderKind.ValueType
+    """SYSTEM_POLICY is `auto_approved_by_policy`: `decided_by` is then absent, and the reference is the decision's id."""
+    note: _builtins.str
+    max_uses: _builtins.int
+    validation_receipt_digest: _builtins.str
+    """Of the validation that it was decided on."""
+    policy_version: _builtins.str
+    """Of the bundle that allowed it, where policy did."""
+    @_builtins.property
+    def decided_by(self) -> _types_pb2.PrincipalRef: ...
+    @_builtins.property
+    def decide_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def expire_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def holder(self) -> _types_pb2.PrincipalRef: ...
+    @_builtins.property
+    def determining_policies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        approval_reference: _builtins.str = ...,
+        verdict: Global___DecideProposalRequest.Verdict.ValueType = ...,
+        decided_by_kind: Global___DeciderKind.ValueType = ...,
+        decided_by: _types_pb2.PrincipalRef | None = ...,
+        note: _builtins.str = ...,
+        decide_time: _timestamp_pb2.Timestamp | None = ...,
+        expire_time: _timestamp_pb2.Timestamp | None = ...,
+        holder: _types_pb2.PrincipalRef | None = ...,
+        max_uses: _builtins.int = ...,
+        validation_receipt_digest: _builtins.str = ...,
+        policy_version: _builtins.str = ...,
+        determining_policies: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decide_time", b"decide_time", "decided_by", b"decided_by", "expire_time", b"expire_time", "holder", b"holder"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval_reference", b"approval_reference", "decide_time", b"decide_time", "decided_by", b"decided_by", "decided_by_kind", b"decided_by_kind", "determining_policies", b"determining_policies", "expire_time", b"expire_time", "holder", b"holder", "max_uses", b"max_uses", "note", b"note", "policy_version", b"policy_version", "validation_receipt_digest", b"validation_receipt_digest", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevisionDecision: _TypeAlias = RevisionDecision  # noqa: Y015
 
 @_typing.final
 class ListProposalsRequest(_message.Message):
@@ -394,12 +462,17 @@ class ListProposalsRequest(_message.Message):
     STATE_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    AWAITS_REVIEW_FIELD_NUMBER: _builtins.int
     memory_namespace: _builtins.str
     """NOT_FOUND when no operator made it."""
     state: Global___ProposalState.ValueType
-    """When unspecified, every state. VALIDATED is the review queue."""
+    """When unspecified, every state."""
     page_size: _builtins.int
     page_token: _builtins.str
+    awaits_review: _builtins.bool
+    """Only what waits for persons, the oldest first, and with why: `state` is then unspecified. Caller: an admin, who sees all
+    of it, or a user with the right `decide`, who sees what is not their own matter.
+    """
     def __init__(
         self,
         *,
@@ -407,10 +480,11 @@ class ListProposalsRequest(_message.Message):
         state: Global___ProposalState.ValueType = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        awaits_review: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_namespace", b"memory_namespace", "page_size", b"page_size", "page_token", b"page_token", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["awaits_review", b"awaits_review", "memory_namespace", b"memory_namespace", "page_size", b"page_size", "page_token", b"page_token", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -424,22 +498,65 @@ class ListProposalsResponse(_message.Message):
 
     PROPOSALS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    REVIEWS_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     @_builtins.property
     def proposals(self) -> _containers.RepeatedCompositeFieldContainer[Global___Proposal]: ...
+    @_builtins.property
+    def reviews(self) -> _containers.RepeatedCompositeFieldContainer[Global___AwaitedReview]:
+        """One for each proposal, in their order, where what awaits review was asked for."""
+
     def __init__(
         self,
         *,
         proposals: _abc.Iterable[Global___Proposal] | None = ...,
         next_page_token: _builtins.str = ...,
+        reviews: _abc.Iterable[Global___AwaitedReview] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "proposals", b"proposals"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "proposals", b"proposals", "reviews", b"reviews"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListProposalsResponse: _TypeAlias = ListProposalsResponse  # noqa: Y015
+
+@_typing.final
+class AwaitedReview(_message.Message):
+    """Why a proposal waits for persons."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FINDINGS_FIELD_NUMBER: _builtins.int
+    ASKING_POLICIES_FIELD_NUMBER: _builtins.int
+    PERSONS_NEEDED_FIELD_NUMBER: _builtins.int
+    PERSONS_APPROVING_FIELD_NUMBER: _builtins.int
+    persons_needed: _builtins.int
+    persons_approving: _builtins.int
+    """Persons whose approval counts now, fewer than are needed."""
+    @_builtins.property
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[_types_pb2.ValidationFinding]:
+        """Of validators that were not sure."""
+
+    @_builtins.property
+    def asking_policies(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Policies that asked for persons when policy was evaluated last; empty when it was not yet."""
+
+    def __init__(
+        self,
+        *,
+        findings: _abc.Iterable[_types_pb2.ValidationFinding] | None = ...,
+        asking_policies: _abc.Iterable[_builtins.str] | None = ...,
+        persons_needed: _builtins.int = ...,
+        persons_approving: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asking_policies", b"asking_policies", "findings", b"findings", "persons_approving", b"persons_approving", "persons_needed", b"persons_needed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AwaitedReview: _TypeAlias = AwaitedReview  # noqa: Y015
 
 @_typing.final
 class ValidateProposalRequest(_message.Message):

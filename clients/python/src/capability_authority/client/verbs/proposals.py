@@ -8,11 +8,10 @@ from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.content import Content, content_bytes
 from capability_authority.client.times import time_message
-from capability_authority.client.values import Finding, Proposal, ProposalWithdrawal, Review, RevisionLike, Validation
+from capability_authority.client.values import Finding, Proposal, ProposalWithdrawal, RevisionLike, Validation
 from capability_authority.client.words import (
     MemoryType,
     ProposalState,
-    ReviewVerdict,
     Visibility,
     memory_type_number,
     name_of,
@@ -22,7 +21,7 @@ from capability_authority.client.words import (
 from capability_authority.v1 import proposal_service_pb2 as pb
 from capability_authority.v1 import types_pb2
 
-__all__ = ["ProposalVerbs"]
+__all__ = ["ProposalVerbs", "finding_of"]
 
 
 class ProposalVerbs(Connection):
@@ -135,38 +134,9 @@ class ProposalVerbs(Connection):
         return Validation(
             receipt=response.validation_receipt,
             outcome=word_of(types_pb2.ValidationOutcome, response.outcome),
-            findings=tuple(map(_finding, response.findings)),
+            findings=tuple(map(finding_of, response.findings)),
             state=word_of(pb.ProposalState, response.state),
         )
-
-    async def decide(
-        self,
-        proposal: Proposal,
-        verdict: ReviewVerdict,
-        *,
-        note: str = "",
-        expire_time: datetime | None = None,
-        request_id: str = "",
-        **options: Unpack[CallOptions],
-    ) -> Review:
-        """Decide as a person on exactly the revision that was read: its digest goes along.
-
-        `note` has at most 1,024 bytes. `expire_time` is when an approval stops counting; 30 days from now when None.
-        "revoke" takes an earlier approval back, and no commit that follows the answer uses it. Raises
-        `AuthorityError`: `NotAllowed` for the proposer itself and for whoever is no user or admin with the right
-        `decide`.
-        """
-        request = pb.DecideProposalRequest(
-            request_id=request_id,
-            proposal_id=proposal.proposal_id,
-            revision=proposal.revision,
-            proposal_digest=proposal.proposal_digest,
-            verdict=pb.DecideProposalRequest.Verdict.Value(name_of(pb.DecideProposalRequest.Verdict, verdict)),
-            note=note,
-            expire_time=time_message(expire_time),
-        )
-        response = await self._send(request, pb.DecideProposalResponse, **options)
-        return Review(response.approval_reference, word_of(pb.ProposalState, response.state))
 
     async def withdraw(
         self, proposal: Proposal | str, *, request_id: str = "", **options: Unpack[CallOptions]
@@ -183,7 +153,8 @@ class ProposalVerbs(Connection):
         return ProposalWithdrawal(response.withdraw_time.ToDatetime(tzinfo=UTC), response.replayed)
 
 
-def _finding(finding: types_pb2.ValidationFinding) -> Finding:
+def finding_of(finding: types_pb2.ValidationFinding) -> Finding:
+    """What one validator said."""
     return Finding(
         validator=finding.validator,
         validator_version=finding.validator_version,
