@@ -15,17 +15,20 @@ from authority.postgres.aggregates import PostgresAggregateAdministration
 from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.credentials import PostgresCredentialRegister
+from authority.postgres.external_authorities import PostgresExternalAuthorities
 from authority.postgres.memberships import PostgresMembershipAdministration
 from authority.postgres.migrate import migrate
 from authority.postgres.principal_links import PostgresPrincipalLinks
 from authority.postgres.provision import SERVICE, LoginRefused, ensure_powers, ensure_service_login
+from authority.postgres.unvalidated_writes import PostgresUnvalidatedReports
 from authority.signing.key_folder import KeyFolder
 from authority.signing.rotation import EVERYWHERE, Scope, generate
 from authority.usecases.administer import Administration
 from authority.usecases.administer_aggregates import AggregateAdministration
 from authority.usecases.administer_memberships import MembershipAdministration
+from authority.usecases.external_authorities import ExternalAuthorities
 from authority.usecases.link_principals import PrincipalLinks
-from authority.usecases.ports import AuditLog, Clock
+from authority.usecases.ports import AuditLog, Clock, UnvalidatedReports
 from authority.usecases.register_credentials import CredentialRegister
 
 FIRST_PURPOSES = (
@@ -114,6 +117,8 @@ class Operator:
     aggregates: AggregateAdministration
     principal_links: PrincipalLinks
     credentials: CredentialRegister
+    external_authorities: ExternalAuthorities
+    unvalidated: UnvalidatedReports
     audit_log: AuditLog
     keys: KeyFolder
     clock: Clock
@@ -153,6 +158,8 @@ async def open_operator(settings: OperatorSettings, clock: Clock | None = None) 
                 PostgresAggregateAdministration(database),
                 PostgresPrincipalLinks(database),
                 PostgresCredentialRegister(database),
+                PostgresExternalAuthorities(database),
+                PostgresUnvalidatedReports(database),
                 PostgresAuditLog(database),
                 KeyFolder(settings.keys),
                 clock or SystemClock(),

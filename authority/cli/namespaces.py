@@ -5,16 +5,20 @@ from typing import Annotated
 import typer
 
 from authority.bootstrap.operator import Operator
-from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, parse_digest, parse_name
+from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, iso, parse_digest, parse_name
 from authority.cli.failures import Refused
 from authority.cli.operating import confirm, is_known, operate, require_known, unknown
 from authority.cli.output import Json, emit, note, say
 from authority.cli.tables import table
 from authority.domain.proposal import Visibility
 from authority.domain.record import MemoryNamespace, Mode
+from authority.domain.unvalidated import UnvalidatedRecord
 from authority.usecases.administer import NewMemoryNamespace
+from authority.usecases.ports import UnvalidatedCounts
 
-app = typer.Typer(no_args_is_help=True, help="Add and list memory namespaces, and set their modes.")
+app = typer.Typer(
+    no_args_is_help=True, help="Add and list memory namespaces, set their modes, and see what enforcing would refuse."
+)
 
 Name = Annotated[str, typer.Argument(parser=parse_name, metavar="NAME", help="The memory namespace.")]
 
@@ -30,9 +34,7 @@ def add(
         bytes | None,
         typer.Option(parser=parse_digest, metavar="VERSION", help="Policy version; the newest loaded when left out."),
     ] = None,
-    mode: Annotated[
-        Mode, typer.Option(help="How unvalidated writes are treated; this version takes none yet.")
-    ] = Mode.ENFORCE,
+    mode: Annotated[Mode, typer.Option(help="How unvalidated writes are treated.")] = Mode.ENFORCE,
     privileged: Annotated[
         bool, typer.Option("--privileged", help="Accept no unvalidated write in any mode; policy can ask for more.")
     ] = False,
@@ -92,7 +94,7 @@ def mode(
     name: Name,
     mode: Annotated[
         Mode,
-        typer.Argument(metavar="MODE", help="legacy and observe are to accept unvalidated writes; enforce is not."),
+        typer.Argument(metavar="MODE", help="legacy and observe accept unvalidated writes; enforce does not."),
     ],
     *,
     tenant: Tenant,
@@ -102,8 +104,8 @@ def mode(
 ) -> None:
     """Set the mode of a memory namespace: how it treats unvalidated writes.
 
-    This version takes no unvalidated writes yet, so that a mode has no effect until one does. Validated commits are the
-    same in every mode.
+    Validated commits are the same in every mode. `authority namespaces would-deny` says beforehand what `enforce` would
+    refuse of what is written now. Once it is set, what was written unvalidated is read by who asks for it alone.
     """
 
     async def current(operator: Operator) -> Mode:
@@ -119,8 +121,8 @@ def mode(
     before = operate(data, current)
     if _STRICTNESS[mode] < _STRICTNESS[before]:
         confirm(
-            f"{name} of {tenant} will accept writes that nobody validated ({before.value} → {mode.value}). This version"
-            " takes none yet.",
+            f"{name} of {tenant} will accept writes that nobody validated ({before.value} → {mode.value}):"
+            " whoever reads there sees them, marked.",
             yes=yes,
         )
     operate(data, act)
@@ -128,6 +130,61 @@ def mode(
         emit({"tenant": str(tenant), "name": name, "previous": before.value, "mode": mode.value})
     else:
         say(f"{name} of {tenant}: {before.value} → {mode.value}")
+
+
+@app.command("would-deny")
+def would_deny(
+    name: Name,
+    *,
+    tenant: Tenant,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Show at most so many, oldest first.")] = 50,
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show which unvalidated writes `enforce` would have refused, and by which validators and policies.
+
+    Only what was written in mode `observe` was judged. Of the content nothing is shown.
+    """
+
+    async def act(operator: Operator) -> tuple[UnvalidatedCounts, list[UnvalidatedRecord]]:
+        await require_known(operator, tenant)
+        if name not in {found.name for found in await operator.administration.list_namespaces(tenant)}:
+            raise Refused(f"no memory namespace {name} in {tenant}")
+        counts = await operator.unvalidated.count(tenant, name)
+        return counts, list(await operator.unvalidated.would_refuse(tenant, name, after="", size=limit))
+
+    counts, found = operate(data, act)
+    if as_json:
+        emit(
+            {
+                "legacy": counts.legacy,
+                "observed": counts.observed,
+                "would_refuse": counts.would_refuse,
+                "records": [_would_refuse(it) for it in found],
+            }
+        )
+        return
+    rows = [_would_refuse(it) for it in found]
+    columns = ("record_id", "written_by", "reason", "by")
+    table(("RECORD", "WRITTEN BY", "REFUSED FOR", "BY"), ([_word(row[key]) for key in columns] for row in rows))
+    note(
+        f"of {counts.observed} observed writes {counts.would_refuse} would have been refused;"
+        f" {counts.legacy} were taken unseen in mode legacy"
+    )
+
+
+def _would_refuse(written: UnvalidatedRecord) -> dict[str, Json]:
+    observation, record = written.observation, written.record
+    assert observation
+    assert observation.would_refuse  # Those alone are asked for.
+    return {
+        "record_id": record.record_id,
+        "write_time": iso(record.create_time),
+        "written_by": str(record.proposer),
+        "reason": observation.would_refuse.name,
+        "by": " ".join((*observation.validators, *observation.policies)),
+        "policy_version": _shown(observation.policy_version),
+    }
 
 
 async def _newest_policy(operator: Operator) -> bytes:

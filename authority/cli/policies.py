@@ -9,6 +9,7 @@ import typer
 
 from authority.bootstrap.operator import Operator
 from authority.cli.arguments import AsJson, DataFolder, Tenant, iso, parse_digest, parse_name, parse_tenant, short_time
+from authority.cli.external_policies import app as external_app
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.operating import operate, require_known
 from authority.cli.output import Json, emit, note, printable, say
@@ -19,6 +20,8 @@ from authority.policy.source import BUNDLE_BYTES
 from authority.usecases.administer import ListedPolicy, LoadedPolicy
 
 app = typer.Typer(no_args_is_help=True, help="Check, load, show, compare and activate bundles of Cedar policies.")
+
+app.add_typer(external_app, name="external")
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A bundle, in Cedar, UTF-8.", exists=True, dir_okay=False)]
 
