@@ -6,7 +6,7 @@ select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memo
   q.content_digest, q.media_type, q.proposer, q.proposer_kind, q.actor_chain, q.provenance, q.source_refs,
   q.subject_refs, q.evidence_digests, q.validator_profile, q.visibility, q.visibility_scope, q.valid_from_time,
   q.valid_until_time, q.record_expire_time, q.correlation_id, q.costs, q.supersedes_record_id, q.create_time,
-  q.expire_time, h.current_revision, h.state, n.persons_needed, n.persons_approving,
+  q.expire_time, q.subject, h.current_revision, h.state, n.persons_needed, n.persons_approving,
   v.payload_type, v.payload, v.key_id, v.signature,
   d.payload_type as decision_type, d.payload as decision_payload, d.key_id as decision_key_id,
   d.signature as decision_signature
@@ -24,10 +24,10 @@ left join lateral (
   order by o.sequence desc limit 1) d on true
 cross join lateral (
   select greatest(coalesce(d.persons_needed, 1), 1)::integer as persons_needed, authority.approving_persons(
-    q.tenant, q.proposal_id, q.revision, v.digest, q.actor_chain || q.proposer, $4) as persons_approving) n
+    q.tenant, q.proposal_id, q.revision, v.digest, q.actor_chain || q.proposer || q.subject, $4) as persons_approving) n
 where h.tenant = $1 and q.memory_namespace = $2 and h.state in ('validated', 'approved')
   and (q.expire_time is null or q.expire_time > $4)
-  and not (q.proposer = any ($3::text[]) or q.actor_chain && $3::text[])
+  and not (q.actor_chain || q.proposer || q.subject) && $3::text[]
   and (d.sequence is not null or v.outcome = 'review')
   and not exists (
     select 1 from authority.approval_decision y
