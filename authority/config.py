@@ -66,6 +66,8 @@ class OperatorSettings(BaseSettings):
     """Whom capabilities and Invocations must name to be accepted here."""
     keys: Path = Path("keys")
     """Folder with the authority's private keys, mode 0700."""
+    profiles: Path | None = None
+    """TOML file with validator profiles, and validators that others host, beside those that are built in."""
 
     @field_validator("database_url", "admin_database_url", check_fields=False)
     @classmethod
@@ -167,9 +169,6 @@ class Settings(TokenSettings):
     """How long running calls may take to end after SIGTERM."""
     hang_s: float = Field(30.0, ge=1, le=3_600)
     """How long one of several workers may give no sign of life before it is killed and another takes its place."""
-
-    profiles: Path | None = None
-    """TOML file with validator profiles, and validators that others host, beside those that are built in."""
 
     event_stream: str = Field("authority:events", min_length=1, max_length=256)
     """The Redis stream that events are delivered to; `{tenant}` in it makes one for each tenant."""

@@ -23,7 +23,7 @@ _GROUPS: Final = (
     ("See that it is well", ("config", "doctor", "health", "top")),
     ("Ask it, and see it refuse", ("call", "grants", "why", "explain", "inspect", "tamper")),
     ("Say who may call", ("tenants", "principals", "links", "memberships", "aggregates", "token-issuers", "dev-certs")),
-    ("Operate it", ("namespaces", "policies", "keys", "outbox", "audit")),
+    ("Operate it", ("namespaces", "validators", "policies", "keys", "outbox", "audit")),
 )
 """The commands as the help shows them."""
 _GROUP_OF: Final = {name: group for group, names in _GROUPS for name in names}

@@ -5,14 +5,17 @@ from typing import Annotated
 import typer
 
 from authority.bootstrap.operator import Operator
+from authority.bootstrap.validators import installed_validators
 from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, iso, parse_digest, parse_name
 from authority.cli.failures import Refused
 from authority.cli.operating import confirm, is_known, operate, require_known, unknown
 from authority.cli.output import Json, emit, note, say
 from authority.cli.tables import table
+from authority.config import load_operator_settings
 from authority.domain.proposal import Visibility
 from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.unvalidated import UnvalidatedRecord
+from authority.domain.validation import BASELINE
 from authority.usecases.administer import NewMemoryNamespace
 from authority.usecases.ports import UnvalidatedCounts
 
@@ -26,7 +29,7 @@ _STRICTNESS = {mode: rank for rank, mode in enumerate(Mode)}
 
 
 @app.command()
-def add(
+def add(  # noqa: PLR0913 - each is an option
     name: Name,
     *,
     tenant: Tenant,
@@ -41,10 +44,14 @@ def add(
     visibility: Annotated[
         Visibility, typer.Option(help="Visibility of what is proposed without one.")
     ] = Visibility.WORKSPACE,
+    profile: Annotated[
+        str, typer.Option("--profile", metavar="NAME", help="Least validator profile of what is proposed here.")
+    ] = BASELINE,
     data: DataFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a memory namespace of a tenant. It is decided by a bundle from the start, the newest unless one is named."""
+    _require_profile(profile)
 
     async def act(operator: Operator) -> tuple[NewMemoryNamespace, bool]:
         is_first = not await is_known(operator, tenant)
@@ -57,6 +64,7 @@ def add(
             mode=mode,
             privileged=privileged,
             default_visibility=visibility,
+            least_profile=profile,
         )
         await operator.administration.add_namespace(new, operator.clock.now())
         return new, is_first
@@ -185,6 +193,11 @@ def _would_refuse(written: UnvalidatedRecord) -> dict[str, Json]:
         "by": " ".join((*observation.validators, *observation.policies)),
         "policy_version": _shown(observation.policy_version),
     }
+
+
+def _require_profile(name: str) -> None:
+    if installed_validators(load_operator_settings().profiles).profile(name) is None:
+        raise Refused(f"no validator profile {name} here: `authority validators profiles` lists them")
 
 
 async def _newest_policy(operator: Operator) -> bytes:

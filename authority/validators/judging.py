@@ -1,6 +1,7 @@
 """The port `Validators`: asks each validator of a profile, and turns whatever comes of it into a finding."""
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -11,6 +12,7 @@ from authority.domain.likeness import Traits
 from authority.domain.material import Material, Need
 from authority.domain.search_text import search_text
 from authority.domain.validation import CERTAIN, Finding, Judgement, Profile, ValidationOutcome
+from authority.validators.catalog import Local
 from authority.validators.hosted import Hosted
 from authority.validators.profiles import Panel, Usable
 from authority.validators.protocol import review
@@ -54,6 +56,13 @@ class InstalledValidators:
         except (TimeoutError, RuntimeError) as error:
             _log.warning("contents could not be compared", error=str(error) or type(error).__name__)
             return None
+
+    async def load(self, profile: Profile) -> None:
+        """Imports what its validators need. What cannot be is told by their findings."""
+        for one in self._panels[profile.name].validators:
+            if isinstance(one, Local):
+                with contextlib.suppress(TimeoutError, RuntimeError):
+                    await self._threads.run(one.name.name, one.load, LOAD_WITHIN_S)
 
     async def judge(self, profile: Profile, material: Material) -> tuple[Finding, ...]:
         """A finding of every validator, in the profile's order; hosted ones and those of this process at a time."""

@@ -39,14 +39,24 @@ class ProfilesUnusable(Exception):
 def read_profiles(file: Path, found: Mapping[str, Local | Missing]) -> dict[str, Panel]:
     """The profiles of a file. Raises ProfilesUnusable, also for a validator that cannot be loaded."""
     document = _document(file)
-    _require_known(document, frozenset({"validators", "profiles"}), "")
-    hosted = {name: _hosted(name, table, file) for name, table in _tables(document, "validators").items()}
-    if taken := sorted(hosted.keys() & found.keys()):
-        raise ProfilesUnusable(f"[validators.{taken[0]}]: a built-in validator has this name; choose another")
+    hosted = _all_hosted(document, file, found)
     profiles = _tables(document, "profiles")
     if taken := sorted(profiles.keys() & BUILT_IN.keys()):
         raise ProfilesUnusable(f"[profiles.{taken[0]}]: this profile is built in; choose another name")
     return {name: _panel(name, table, {**found, **hosted}) for name, table in profiles.items()}
+
+
+def read_hosted(file: Path, found: Mapping[str, Local | Missing]) -> list[Hosted]:
+    """The validators of a file that others host, in a profile or not. Raises ProfilesUnusable."""
+    return list(_all_hosted(_document(file), file, found).values())
+
+
+def _all_hosted(document: Mapping[str, object], file: Path, found: Mapping[str, Local | Missing]) -> dict[str, Hosted]:
+    _require_known(document, frozenset({"validators", "profiles"}), "")
+    hosted = {name: _hosted(name, table, file) for name, table in _tables(document, "validators").items()}
+    if taken := sorted(hosted.keys() & found.keys()):
+        raise ProfilesUnusable(f"[validators.{taken[0]}]: a built-in validator has this name; choose another")
+    return hosted
 
 
 def _document(file: Path) -> Mapping[str, object]:

@@ -12,6 +12,11 @@ def test_a_memory_namespace_is_added_in_enforce_and_lowered_only_on_purpose(run:
     assert (added["mode"], added["policy_version"]) == ("enforce", newest)
     shown = run("namespaces", "add", "other/place", "--tenant", TENANT)
     assert shown.out.endswith(f"it is decided by policy {newest}, the newest that is loaded\n")
+    told(run, "namespaces", "add", "guarded/place", "--tenant", TENANT, "--profile", "guarded")
+    least = {row["name"]: row["least_profile"] for row in told(run, "namespaces", "list", "--tenant", TENANT)}
+    assert (least["guarded/place"], least["other/place"]) == ("guarded", "baseline")
+    unknown = run("namespaces", "add", "third/place", "--tenant", TENANT, "--profile", "nonesuch")
+    assert unknown.sentence == "no validator profile nonesuch here: `authority validators profiles` lists them"
     again = run("namespaces", "add", "new/place", "--tenant", TENANT)
     assert again.sentence == f"memory namespace new/place exists already in {TENANT}"
 

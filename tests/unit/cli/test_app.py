@@ -18,6 +18,7 @@ COMMANDS = {
     "serve", "demo", "migrate", "principals", "namespaces", "policies", "keys", "call", "inspect", "config", "explain",
     "doctor", "memberships", "aggregates", "health", "why", "top",
     "tamper", "tenants", "tenants add", "grants", "grants delegate", "grants verify",
+    "validators", "validators list", "validators profiles", "validators try",
     "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
     "memberships add", "memberships list", "memberships remove", "aggregates add", "aggregates list",
     "aggregates remove",
