@@ -16,8 +16,8 @@ class InProcessRegistry:
 
     async def active_key(self, tenant: TenantRef, principal: PrincipalRef, key_id: str) -> RegisteredKey | None:
         """The key when it, and its principal, are active."""
-        found = await self.owner(tenant, key_id)
-        return found if found and found.principal.ref == principal else None
+        found, key = self.tables.active_principal(tenant, principal), self.tables.active_key(tenant, principal, key_id)
+        return RegisteredKey(found, key_id, key.public_key) if found and key else None
 
     async def owner(self, tenant: TenantRef, credential_id: str) -> RegisteredKey | None:
         """The credential when it, and its principal, are active."""

@@ -25,7 +25,7 @@ class OpenCommitStream:
 
     async def __call__(self, caller: Caller) -> "CommitStream | Refusal":
         """NOT_ALLOWED for a caller who could commit nothing."""
-        read = partial(self.registry.active_key, caller.tenant, caller.ref, caller.key_id)
+        read = partial(self.registry.owner, caller.tenant, caller.key_id)
         return require(caller, Right.COMMIT) or CommitStream(caller, self.commit, SharedReading(read))
 
 
@@ -44,7 +44,7 @@ class CommitStream:
         read anew for every item after it came, with the rights that the principal has by then.
         """
         key = await self.key_now()
-        if key is None or still_valid(self.caller, self.commit.clock.now()):
+        if key is None or key.principal.ref != self.caller.ref or still_valid(self.caller, self.commit.clock.now()):
             return Refusal(Reason.CALLER_UNAUTHENTICATED)
         if isinstance(request, Refusal):
             return request

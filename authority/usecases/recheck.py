@@ -23,7 +23,7 @@ class Recheck:
         caller = self.caller
         if refusal := still_valid(caller, self.clock.now()):
             return refusal
-        key = await self.registry.active_key(caller.tenant, caller.ref, caller.key_id)
-        if key is None:
+        key = await self.registry.owner(caller.tenant, caller.key_id)
+        if key is None or key.principal.ref != caller.ref:
             return Refusal(Reason.CALLER_UNAUTHENTICATED)
         return self.rule(replace(caller, principal=key.principal))

@@ -19,6 +19,7 @@ from authority.tokens.verifier import TokenVerifier
 from authority.usecases.admit import Admit
 from authority.usecases.authenticate import Authenticate, Shown
 from authority.usecases.commit import CommitAnswer
+from authority.usecases.recheck import Recheck
 from capability_authority.offline import make_invocation
 from capability_authority.v1 import types_pb2
 from tests.world.authority import HERE
@@ -322,6 +323,26 @@ async def test_no_capability_is_issued_to_a_token(desk: Desk) -> None:
     assert answer.reason is Reason.NOT_ALLOWED
 
 
+async def test_a_stream_ends_with_the_credential_that_opened_it(desk: Desk) -> None:
+    # given streams that were opened by certificate and by token, when those are revoked
+    world, certificate = desk.world, Credential(CredentialForm.SPIFFE, SPIFFE)
+    callers = (
+        await desk.ask(certificate=desk.certificate(SPIFFE), tenants=[desk.tenant]),
+        await desk.ask(authorizations=[desk.bearer()]),
+    )
+    for caller, credential in zip(
+        callers, (certificate, Credential(CredentialForm.TOKEN, "svc-1", ISSUER)), strict=True
+    ):
+        assert isinstance(caller, Caller)
+        stream = await world.authority.do.open_commit_stream(caller)
+        recheck = Recheck(world.authority.store.registry, world.authority.clock, caller)
+        assert not isinstance(stream, Refusal)
+        assert await recheck() is None
+        await world.authority.store.administration.revoke_principal_key(world.tenant, credential.id, world.now())
+        assert await stream(Refusal(Reason.MALFORMED)) == NOBODY
+        assert await recheck() == NOBODY
+
+
 @pytest.mark.parametrize("by", ["certificate", "token"])
 async def test_a_stream_ends_with_what_opened_it(desk: Desk, by: str) -> None:
     # given a stream that was opened by what is valid for some minutes
@@ -335,8 +356,11 @@ async def test_a_stream_ends_with_what_opened_it(desk: Desk, by: str) -> None:
     stream = await world.authority.do.open_commit_stream(caller)
     assert not isinstance(stream, Refusal)
     assert await stream(Refusal(Reason.MALFORMED)) == Refusal(Reason.MALFORMED)
+    recheck = Recheck(world.authority.store.registry, world.authority.clock, caller)
+    assert await recheck() is None
     # when those are over, then its items are nobody's
     assert caller.valid_until is not None
     world.authority.clock.instant = Instant(caller.valid_until)
     assert await stream(Refusal(Reason.MALFORMED)) == NOBODY
+    assert await recheck() == NOBODY
     assert HOUR >= caller.valid_until - desk.issuer.now >= MINUTE

@@ -3,10 +3,15 @@
 import asyncio
 from dataclasses import replace
 
+import pytest
+
+from authority.domain.credential import Credential, CredentialForm
 from authority.domain.identity import PrincipalKind, RegisteredKey, Right
 from authority.domain.references import DAY, PrincipalRef, after
 from authority.domain.statement import KeyPurpose, KeyState
 from authority.signing.rotation import Scope, generate
+from authority.usecases.administer import AlreadyThere, NewPrincipal, NotThere
+from tests.world.identities import TOKEN, bind
 from tests.world.world import World
 
 
@@ -29,6 +34,62 @@ async def test_a_key_is_nobody_elses(world: World) -> None:
     # given the user's key, when it is looked up as the service's, then it is not there
     registry = world.authority.store.registry
     assert await registry.active_key(world.tenant, world.service.ref, world.user.key_id) is None
+
+
+async def test_a_certificate_is_a_holders_and_a_token_is_nobodys_to_be_bound_to(world: World) -> None:
+    # given a service with a certificate and a token
+    registry, service = world.authority.store.registry, world.service
+    certificate = Credential(CredentialForm.SPIFFE, "spiffe://harbour.example/loader")
+    for credential in (certificate, TOKEN):
+        await bind(world, service, credential)
+    # then both say who calls, and only the certificate is a key of its holder
+    for credential in (certificate, TOKEN):
+        assert await registry.owner(world.tenant, credential.id) == RegisteredKey(service.principal, credential.id, b"")
+    assert await registry.active_key(world.tenant, service.ref, certificate.id) is not None
+    assert await registry.active_key(world.tenant, service.ref, TOKEN.id) is None
+    assert await registry.active_key(world.tenant, world.user.ref, certificate.id) is None
+    # and the key that signs is known by itself, too
+    found = await registry.owner(world.tenant, service.key_id)
+    assert found == RegisteredKey(service.principal, service.key_id, service.key.public_key.raw)
+
+
+async def test_a_credential_has_one_owner_for_ever(world: World) -> None:
+    store = world.authority.store
+    for credential in (Credential(CredentialForm.SUBJECT, "CN=loader"), TOKEN):
+        await bind(world, world.service, credential)
+        with pytest.raises(AlreadyThere):
+            await bind(world, world.user, credential)
+        await store.administration.revoke_principal_key(world.tenant, credential.id, world.now())
+        for person in (world.user, world.service):
+            with pytest.raises(AlreadyThere):
+                await bind(world, person, credential)
+        assert await store.registry.owner(world.tenant, credential.id) is None
+    # and of each is told, whatever became of it
+    told = {it.credential_id: (it.principal, it.state) for it in await store.credentials.credentials(world.tenant)}
+    assert told[TOKEN.id] == (world.service.ref, "revoked")
+    assert told[world.user.key_id] == (world.user.ref, "active")
+
+
+async def test_nothing_is_bound_to_whoever_is_not_there(world: World) -> None:
+    await world.authority.store.administration.revoke_principal(world.tenant, world.user.ref, world.now())
+    with pytest.raises(NotThere):
+        await bind(world, world.user, TOKEN)
+
+
+async def test_a_principal_may_begin_with_what_it_shows(world: World) -> None:
+    store, ref = world.authority.store, PrincipalRef("test", "shower")
+    new = NewPrincipal(
+        tenant=world.tenant, ref=ref, kind=PrincipalKind.SERVICE, rights=frozenset({Right.READ}), credential=TOKEN
+    )
+    await store.administration.add_principal(new, world.now())
+    found = await store.registry.owner(world.tenant, TOKEN.id)
+    assert found is not None
+    assert found.principal.ref == ref
+    # but not with another's, and then it is not there at all
+    other = replace(new, ref=PrincipalRef("test", "other"))
+    with pytest.raises(AlreadyThere):
+        await store.administration.add_principal(other, world.now())
+    assert await store.registry.principal(world.tenant, other.ref) is None
 
 
 async def test_a_revoked_key_is_absent_and_its_principal_is_not(world: World) -> None:

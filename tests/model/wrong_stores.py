@@ -90,14 +90,15 @@ class RemembersCallers:
     read: dict[object, RegisteredKey | None] = field(default_factory=dict)
 
     async def active_key(self, tenant: TenantRef, principal: PrincipalRef, key_id: str) -> RegisteredKey | None:
-        asked = (tenant, principal, key_id)
-        if asked not in self.read:
-            self.read[asked] = await InProcessRegistry(self.tables).active_key(*asked)
-        return self.read[asked]
+        found = await self.owner(tenant, key_id)
+        return found if found and found.principal.ref == principal else None
 
     async def owner(self, tenant: TenantRef, credential_id: str) -> RegisteredKey | None:
         """As `ports.Registry`."""
-        return await InProcessRegistry(self.tables).owner(tenant, credential_id)
+        asked = (tenant, credential_id)
+        if asked not in self.read:
+            self.read[asked] = await InProcessRegistry(self.tables).owner(*asked)
+        return self.read[asked]
 
     async def principal(self, tenant: TenantRef, principal: PrincipalRef) -> Principal | None:
         """As `ports.Registry`."""

@@ -20,8 +20,8 @@ end $$;
 revoke all on function authority.active_key(text, bytea, text) from public;
 grant execute on function authority.active_key(text, bytea, text) to authority_read, authority_issue;
 
--- Many keys, for every call of the service asks for one. What signs nothing, a certificate or the subject of a token, is
--- looked up likewise, with an empty key; where no principal is named, whoever owns it is found. A row has the place of its lookup in the arrays; what is not
+-- Many keys, for every call of the service asks for one. A certificate is looked up likewise, with an empty key. Where no
+-- principal is named whoever owns it is found, and of tokens, too: they bind nobody, so that no holder has one. A row has the place of its lookup in the arrays; what is not
 -- active has no row. Lateral and limited: for each lookup one probe of each index, whatever the planner believes of sizes,
 -- and of keys in the order of the index by key, not of all that a principal has. It plans once, for it would believe that planning again for each length of the arrays is worth it.
 create or replace function authority.active_keys(of_tenants text[], of_keys bytea[], of_principals text[])
@@ -46,7 +46,7 @@ begin
     union all
     (select o.principal, ''::bytea from token_identity o
      where o.tenant = a.tenant and o.identity_id between a.key_id and a.key_id
-       and (a.principal is null or o.principal = a.principal) and o.state = 'active'
+       and a.principal is null and o.state = 'active'
      order by o.identity_id limit 1)
     limit 1) k
   cross join lateral (

@@ -13,13 +13,17 @@ class Registry(Protocol):
     """Registered principals and keys, read live."""
 
     async def active_key(self, tenant: TenantRef, principal: PrincipalRef, key_id: str) -> RegisteredKey | None:
-        """The key when it, and its principal, are active; else None. Read after it was asked, never remembered."""
+        """The key, or certificate, of this holder when it, and its principal, are active; else None.
+
+        Never a token, which binds nobody. Read after it was asked, never remembered.
+        """
         ...
 
     async def owner(self, tenant: TenantRef, credential_id: str) -> RegisteredKey | None:
         """Whose credential it is: a key's, a certificate's or a token's, when it, and its principal, are active.
 
-        Else None. Read after it was asked, never remembered.
+        Else None. How a caller is known, and known again; not what a holder may be bound to. Read after it was asked,
+        never remembered.
         """
         ...
 

@@ -106,7 +106,7 @@ async def opened(folder: Path, **settings: Any) -> AsyncIterator[Door]:
         TokenVerifier([issuer.trusted()], authority.clock),
     )
 
-    async def get_record(*_: object) -> Refusal:
+    async def get_record(*_: object, **__: object) -> Refusal:
         seen.append(current_caller().ref.id)
         return Refusal(Reason.NOT_FOUND)
 
@@ -177,9 +177,7 @@ async def test_a_certificate_that_tls_refuses_never_gets_in(door: Door, make: Ca
     ],
     ids=["two ids", "another trust domain", "an id for a name", "nobody's", "a name", "an authority's"],
 )
-async def test_a_certificate_of_our_authority_that_names_nobody_is_no_caller(
-    door: Door, make: Callable[[], Pair]
-) -> None:
+async def test_a_certificate_of_ours_that_names_nobody_is_no_caller(door: Door, make: Callable[[], Pair]) -> None:
     pair = make()
     assert await door.who(pair) == "CALLER_UNAUTHENTICATED"
     # and what proxies would say of another connection is not heard
