@@ -3,8 +3,14 @@
 import typer
 
 from authority.cli.grants_delegate import delegate
+from authority.cli.grants_look_after import revoke, show
+from authority.cli.grants_make import exchange, issue
 from authority.cli.grants_verify import verify
 
-app = typer.Typer(no_args_is_help=True, help="Hand grants on, and have them judged.")
+app = typer.Typer(no_args_is_help=True, help="Issue grants, hand them on, have them judged, show and revoke them.")
+app.command()(issue)
+app.command()(exchange)
 app.command()(delegate)
 app.command()(verify)
+app.command()(show)
+app.command()(revoke)

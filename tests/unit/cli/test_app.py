@@ -19,6 +19,7 @@ COMMANDS = {
     "doctor", "memberships", "aggregates", "health", "why", "top",
     "tamper", "tenants", "tenants add", "grants", "grants delegate", "grants verify",
     "validators", "validators list", "validators profiles", "validators try",
+    "grants issue", "grants exchange", "grants show", "grants revoke",
     "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
     "memberships add", "memberships list", "memberships remove", "aggregates add", "aggregates list",
     "aggregates remove",

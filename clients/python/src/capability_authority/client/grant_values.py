@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from capability_authority.client.credentials import Credentials, CredentialsRefused, Reference
 from capability_authority.offline import Narrower, PublicKey, delegate, read_payload, statement_digest, to_wire
@@ -16,6 +16,14 @@ __all__ = ["GrantStatus", "GrantVerdict", "HeldGrant", "grant_terms"]
 
 _NONCE_BYTES: Final = 16
 _AS_IT_IS: Final = Narrower()
+
+
+_LISTS: Final = (
+    *("audiences", "actions", "resources", "read_memory_namespaces", "write_memory_namespaces"),
+    *("tools", "providers", "models"),
+)
+_AMOUNTS: Final = ("usd_micros", "tokens", "latency_ms", "concurrency", "uses")
+_FLAGS: Final = ("network", "destructive")
 
 
 def grant_terms(  # noqa: PLR0913  # the dimensions of a grant, each by its name
@@ -92,6 +100,19 @@ class HeldGrant:
         """From then on it allows nothing."""
         return self.terms.expire_time.ToDatetime(tzinfo=UTC)
 
+    def narrowed(self, **terms: Iterable[str] | int | bool) -> GrantTerms:
+        """As much as may be derived from it, but for what is said: what `grant_terms` takes, by name.
+
+        What is absent in it denies; the child says so, for what is absent there would be refused.
+        """
+        parent = self.terms
+        most = {name: getattr(parent, name).names for name in _LISTS} | {
+            name: getattr(parent, name).most for name in _AMOUNTS
+        }
+        flags = {name: getattr(parent, name).allowed for name in _FLAGS}
+        said: dict[str, Any] = {**most, **flags, "delegation_depth": max(parent.delegation_depth - 1, 0), **terms}
+        return grant_terms(**said)
+
     def delegate(
         self,
         credentials: Credentials,
@@ -142,15 +163,6 @@ class GrantStatus:
     """When it, or the first of its ancestors that was, was revoked."""
     spent: GrantSpending
     """By itself and by all that was derived from it."""
-
-
-def narrowed(parent: Grant) -> GrantTerms:
-    """As much as may be derived from the parent, absent where it is."""
-    terms = GrantTerms(delegation_depth=max(parent.delegation_depth - 1, 0))
-    for field, said in parent.ListFields():
-        if field.name in terms.DESCRIPTOR.fields_by_name and field.message_type is not None:
-            getattr(terms, field.name).CopyFrom(said)
-    return terms
 
 
 def _names(names: Iterable[str] | None) -> GrantedNames | None:

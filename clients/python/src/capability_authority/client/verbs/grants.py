@@ -7,7 +7,7 @@ from typing import Unpack
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.credentials import Reference
-from capability_authority.client.grant_values import GrantStatus, GrantVerdict, HeldGrant, narrowed
+from capability_authority.client.grant_values import GrantStatus, GrantVerdict, HeldGrant
 from capability_authority.client.times import duration_message
 from capability_authority.client.values import Revocation
 from capability_authority.client.words import word_of
@@ -82,7 +82,7 @@ class GrantVerbs(Connection):
             grant_ancestors=grant.ancestors,
             holder=_ref(holder),
             holder_key_id=holder_key_id,
-            terms=narrowed(grant.terms) if terms is None else terms,
+            terms=grant.narrowed() if terms is None else terms,
             lifetime=duration_message(lifetime),
             correlation_id=correlation_id,
         )
