@@ -401,6 +401,30 @@ def test_e17_e21_007_a_holder_gives_nothing_that_it_does_not_have() -> None:
         assert exceeded(parent, forged(parent, change)) == dimension
 
 
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [
+        ("holder_public_key", lambda terms: setattr(terms, "holder_public_key", TOOL.public_key.raw)),
+        ("holder_key", lambda terms: setattr(terms, "holder_key", b"short")),
+        ("nonce", lambda terms: setattr(terms, "nonce", b"short")),
+        ("holder", lambda terms: setattr(terms.holder, "id", "a b")),
+        ("actions", lambda terms: terms.actions.names.append("policy.promote")),
+        ("resources", lambda terms: terms.resources.names.append("docs/../x")),
+        ("uses", lambda terms: setattr(terms.uses, "most", -1)),
+        ("delegation_depth", lambda terms: setattr(terms, "delegation_depth", 9)),
+        ("expire_time", lambda terms: terms.ClearField("expire_time")),
+        ("not_before_time", lambda terms: terms.ClearField("not_before_time")),
+    ],
+)
+def test_what_no_grant_can_say_is_malformed_however_well_it_is_signed(
+    path: str, change: Callable[[Grant], object]
+) -> None:
+    refusal = refused(GrantMalformed, root(), forged(root(), change))
+
+    assert isinstance(refusal, GrantMalformed)
+    assert refusal.path == path
+
+
 def test_a_holder_does_not_speak_in_the_name_of_the_authority() -> None:
     def in_our_name(terms: Grant) -> None:
         terms.ClearField("delegated_by")
@@ -510,6 +534,20 @@ def test_e18_whatever_a_chain_rests_on_ends_it_once_the_feed_tells() -> None:
         refused(Withdrawn, *chain, revocations=view)
     key = (REVOKED_KIND_ISSUER_KEY, GRANT_KEY.public_key.key_id)
     refused(KeyRevoked, *chain, revocations=feed_of(key).view(now_ms=NOW_MS, maximum_age_ms=1_000))
+
+
+def test_a_grant_by_itself_ends_with_whoever_came_before_its_holder() -> None:
+    # Given an exchanged grant, which names its parent and who held that
+    def exchanged(terms: Grant) -> None:
+        terms.actor_chain.append(principal("orchestrator"))
+        terms.holder.CopyFrom(principal("agent"))
+        terms.parent_digest = digest("parent")
+
+    # Then it ends when either is withdrawn, whether its ancestors are at hand or not
+    for one in ((REVOKED_KIND_PRINCIPAL, "workload|orchestrator"), (REVOKED_KIND_GRANT, to_wire(digest("parent")))):
+        view = feed_of(one).view(now_ms=NOW_MS, maximum_age_ms=1_000)
+        with pytest.raises(Withdrawn):
+            verify_as(root(exchanged), KEY_SET, Grant, revocations=view)
 
 
 def test_what_has_nothing_to_do_with_a_chain_does_not_end_it() -> None:
