@@ -28,6 +28,7 @@ from capability_authority.v1.statements_pb2 import (
     SignedStatement,
 )
 from capability_authority.v1.types_pb2 import TenantRef
+from tests.world.granting import Granting
 from tests.world.world import Person, World, must, reason_of
 
 
@@ -96,10 +97,19 @@ async def principal_key(world: World) -> tuple[RevokedKind, str]:
     return RevokedKind.PRINCIPAL_KEY, world.user.key_id
 
 
+async def grant(world: World) -> tuple[RevokedKind, str]:
+    granting = Granting(world)
+    granted = await granting.issued(world.service)
+    must(await granting.revoke(granted))
+    must(await granting.revoke(granted, by=world.service))
+    return RevokedKind.GRANT, f"sha256:{granted.grant.digest.hex()}"
+
+
 WITHDRAWALS: dict[str, Callable[[World], Awaitable[tuple[RevokedKind, str]]]] = {
     "capability": capability,
     "record": record,
     "approval": approval,
+    "grant": grant,
     "principal": principal,
     "principal key": principal_key,
 }

@@ -10,8 +10,12 @@ from authority.domain.audit import AuditFilter, ToldEvent
 from authority.domain.grant_use import GrantUse
 from authority.domain.identity import PrincipalKind
 from authority.domain.reasons import Reason
-from authority.domain.references import DAY, HOUR, PrincipalRef, TenantRef, after
+from authority.domain.references import DAY, HOUR, SECOND, PrincipalRef, TenantRef, after
 from authority.domain.refusal import Refusal
+from authority.signing.inspection import as_sent
+from authority.usecases.watch_revocations import RevocationWatch
+from capability_authority.offline import KeySet, RevocationFeed, Withdrawn, verify_grant_chain
+from capability_authority.v1.types_pb2 import TenantRef as TenantMessage
 from tests.world.authority import HERE
 from tests.world.granting import Granted, Granting
 from tests.world.world import Person, World, must, reason_of
@@ -194,3 +198,37 @@ async def test_g02_of_another_tenants_chain_no_live_state_is_told(
     assert await granting.verify(Granted((foreign,), broker), USE) is None
     refusal = await granting.verify(Granted((foreign,), broker), replace(USE, tool="search"))
     assert refusal == Refusal(Reason.GRANT_EXCEEDED, {"dimension": "tools"})
+
+
+async def test_e18_a_verifier_without_a_server_learns_of_a_revoked_ancestor_by_the_feed(
+    world: World, granting: Granting, chain: Granted
+) -> None:
+    # given a verifier with the key set and the feed, which believes a chain that the authority has never met
+    key_set = await world.authority.key_set()
+    feed = RevocationFeed(TenantMessage(namespace=world.tenant.namespace, id=world.tenant.id))
+    watch = await world.authority.do.open_revocation_watch(world.agent.calls(), 0)
+    sent = [as_sent(block.statement) for block in chain.chain]
+
+    async def verify() -> None:
+        await follow(watch, feed, key_set)
+        view = feed.view(now_ms=world.now(), maximum_age_ms=SECOND)
+        verify_grant_chain(sent, key_set, now_ms=world.now(), revocations=view)
+
+    await verify()
+
+    # when its root is revoked, then the next that the feed tells ends the child, whoever shows it
+    must(await granting.revoke(replace(chain, chain=chain.chain[:1])))
+    with pytest.raises(Withdrawn):
+        await verify()
+
+
+async def follow(watch: RevocationWatch, feed: RevocationFeed, key_set: KeySet) -> None:
+    """Takes in what the feed tells, up to its next heartbeat."""
+    while True:
+        with watch.listening() as woken:
+            tidings = must(await watch.next(woken))
+        for statement in tidings.revocations:
+            feed.take(as_sent(statement), key_set)
+        if tidings.heartbeat:
+            feed.hear(as_sent(tidings.heartbeat), key_set)
+            return
