@@ -15,6 +15,7 @@ from authority.postgres.aggregates import PostgresAggregateAdministration
 from authority.postgres.audit import PostgresAuditLog
 from authority.postgres.connections import Database, PoolSettings, Power, connect_pool
 from authority.postgres.credentials import PostgresCredentialRegister
+from authority.postgres.evidence import PostgresEvidenceReviews
 from authority.postgres.external_authorities import PostgresExternalAuthorities
 from authority.postgres.memberships import PostgresMembershipAdministration
 from authority.postgres.migrate import migrate
@@ -28,7 +29,7 @@ from authority.usecases.administer_aggregates import AggregateAdministration
 from authority.usecases.administer_memberships import MembershipAdministration
 from authority.usecases.external_authorities import ExternalAuthorities
 from authority.usecases.link_principals import PrincipalLinks
-from authority.usecases.ports import AuditLog, Clock, UnvalidatedReports
+from authority.usecases.ports import AuditLog, Clock, EvidenceReviews, UnvalidatedReports
 from authority.usecases.register_credentials import CredentialRegister
 
 FIRST_PURPOSES = (
@@ -119,6 +120,7 @@ class Operator:
     credentials: CredentialRegister
     external_authorities: ExternalAuthorities
     unvalidated: UnvalidatedReports
+    evidence: EvidenceReviews
     audit_log: AuditLog
     keys: KeyFolder
     clock: Clock
@@ -160,6 +162,7 @@ async def open_operator(settings: OperatorSettings, clock: Clock | None = None) 
                 PostgresCredentialRegister(database),
                 PostgresExternalAuthorities(database),
                 PostgresUnvalidatedReports(database),
+                PostgresEvidenceReviews(database),
                 PostgresAuditLog(database),
                 KeyFolder(settings.keys),
                 clock or SystemClock(),

@@ -21,6 +21,8 @@ COMMANDS = {
     "validators", "validators list", "validators profiles", "validators try",
     "grants issue", "grants exchange", "grants show", "grants revoke",
     "principals add", "principals list", "principals revoke", "namespaces add", "namespaces list", "namespaces mode",
+    "proposals", "proposals list", "proposals show", "proposals withdraw",
+    "evidence", "evidence put", "evidence read", "evidence list", "evidence approve", "evidence reject",
     "memberships add", "memberships list", "memberships remove", "aggregates add", "aggregates list",
     "aggregates remove",
     "relay", "outbox", "outbox list", "outbox status", "outbox replay",
