@@ -112,9 +112,15 @@ def _receipt(world: World, proposal: StoredProposal) -> ValidationReceipt:
 def _is_tried(state: ProposalState, act: Act) -> bool:
     """Whether the act can be said of a revision in that state: time does EXPIRE, and a head has one newest revision.
 
-    A commit or a withdrawal once more is answered as the first one was, and what was only proposed has no capability.
+    A commit or a withdrawal once more is answered as the first was, what was only proposed has no capability, and to
+    take back what policy activated is an act on the record.
     """
-    again = {(S.COMMITTED, Act.COMMIT), (S.WITHDRAWN, Act.WITHDRAW), (S.PROPOSED, Act.COMMIT)}
+    again = {
+        (S.COMMITTED, Act.COMMIT),
+        (S.COMMITTED, Act.REVOKE_APPROVAL),
+        (S.WITHDRAWN, Act.WITHDRAW),
+        (S.PROPOSED, Act.COMMIT),
+    }
     of_the_newest = {(S.SUPERSEDED, Act.SUPERSEDE), (S.SUPERSEDED, Act.WITHDRAW)}
     return act is not Act.EXPIRE and (state, act) not in again | of_the_newest
 
