@@ -50,13 +50,20 @@ class Wire:
         return make_invocation(**fitting | changed)
 
     async def send(
-        self, rpc: str, request: Message | bytes, *, proofs: Sequence[bytes] | None = None, within_s: float = 20.0
+        self,
+        rpc: str,
+        request: Message | bytes,
+        *,
+        proofs: Sequence[bytes] | None = None,
+        within_s: float = 20.0,
+        beside: Sequence[tuple[str, str]] = (),
     ) -> bytes:
-        """The bytes of the answer; without `proofs` there is one that fits."""
+        """The bytes of the answer; without `proofs` there is one that fits. `beside` is more metadata."""
         data = request if isinstance(request, bytes) else request.SerializeToString()
         entries = [self.proof(rpc, data)] if proofs is None else proofs
         call: aio.UnaryUnaryMultiCallable[bytes, bytes] = self._channel.unary_unary(RPCS[rpc].path)
-        return await call(data, timeout=within_s, metadata=[(PROOF_METADATA_KEY, entry) for entry in entries])
+        metadata: list[tuple[str, str | bytes]] = [*beside, *((PROOF_METADATA_KEY, entry) for entry in entries)]
+        return await call(data, timeout=within_s, metadata=metadata)
 
     def stream(self, *, proofs: Sequence[bytes] | None = None) -> Stream:
         """A stream of commits; without `proofs` there is one that opens it."""
