@@ -441,7 +441,9 @@ def _use_cases(
         withdraw_proposal=WithdrawProposal(admit, reading, PostgresProposalWithdrawals(databases.propose), clock),
         decide_proposal=decide,
         decide_proposals=DecideProposals(decide, clock),
-        evaluate_policy=EvaluatePolicy(admit, reader, signer, decisions, policy, clock, identifiers, here),
+        evaluate_policy=EvaluatePolicy(
+            admit, reader, signer, decisions, policy, judges.validators, clock, identifiers, here
+        ),
         list_reviews=ListReviews(admit, PostgresReviewQueue(databases.read, reader), persons, known, pages, clock),
         get_policy_version=GetPolicyVersion(admit, PostgresPolicyVersions(databases.read)),
         write_unvalidated=WriteUnvalidated(

@@ -25,7 +25,17 @@ from authority.domain.statement import Statement
 from authority.domain.validation import SignedValidation
 from authority.domain.verify import Here
 from authority.usecases.admit import Admit
-from authority.usecases.ports import Clock, Decisions, Identifiers, PolicyEngine, RequestMark, Signer, Statements
+from authority.usecases.ports import (
+    Clock,
+    Decisions,
+    Identifiers,
+    PolicyEngine,
+    RequestMark,
+    Signer,
+    Statements,
+    Validators,
+)
+from authority.usecases.validate_proposal import not_installed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,7 @@ class EvaluatePolicy:
     signer: Signer
     decisions: Decisions
     policy: PolicyEngine
+    validators: Validators
     clock: Clock
     identifiers: Identifiers
     here: Here
@@ -93,6 +104,8 @@ class EvaluatePolicy:
             return refusal_of(state)
         if validation is None or not facts.is_newest_revision or state not in COMMITTABLE:
             return Refusal(Reason.NOT_VALIDATED)
+        if refusal := self._judge_validators(facts.namespace.least_profile, validation):
+            return refusal
         hearing = Hearing(facts, validation, facts.holder, self.statements.is_signed_by, self.clock.now())
         heard = hearing.hear(presented)
         if isinstance(heard, Refusal):
@@ -103,6 +116,16 @@ class EvaluatePolicy:
         expire_time = min([receipt.expire_time, *(it.receipt.expire_time for it in heard)])
         signed = self.signer.sign_decision(replace(receipt, expire_time=expire_time))
         return replace(signed, external_key_ids=tuple(it.statement.key_id for it in heard))
+
+    def _judge_validators(self, least: str, validation: SignedValidation) -> Refusal | None:
+        """The memory namespace may have come to ask for more since the revision was validated (semantics §4)."""
+        profile = self.validators.profile(least)
+        if profile is None:
+            return not_installed(least)
+        asked = {finding.validator for finding in validation.receipt.findings}
+        if all(validator.name in asked for validator in profile.validators):
+            return None
+        return Refusal(Reason.NOT_VALIDATED, {"problem": f"its validation lacks validators of {least}"})
 
     def _ask(
         self,

@@ -1,12 +1,11 @@
 """Looks through evidence for what it must not hold, with the validators that look for the same in proposals."""
 
-from collections.abc import Callable
-
 from authority.domain.material import Material
 from authority.domain.validation import Judgement, ValidationOutcome
 from authority.usecases.ports import DependencyUnavailable, ScreenedEvidence
-from authority.validators.personal_data import PersonalData
-from authority.validators.secret_detection import Secrets
+from authority.validators.catalog import Local, Missing, built_in
+from authority.validators.judging import LOAD_WITHIN_S
+from authority.validators.protocol import passes
 from authority.validators.threads import Threads
 
 _WITHIN_S = 30.0
@@ -14,24 +13,32 @@ _WITHIN_S = 30.0
 
 
 class ValidatorScreen:
-    """Implements `ports.EvidenceScreen`. A credential of a known form is a secret; what only looks random is none."""
+    """Implements `ports.EvidenceScreen`. A credential of a known form is a secret; what only looks random is none.
+
+    Both are imported when they are first asked. Without the extra `pii` nothing looks for personal data.
+    """
 
     def __init__(self, threads: Threads | None = None) -> None:
         self._threads = threads or Threads()
-        self._secrets, self._personal_data = Secrets(), PersonalData()
+        found = built_in()
+        self._secrets, self._personal_data = found["secrets"], found["pii"]
 
     async def __call__(self, content: bytes, media_type: str) -> ScreenedEvidence:
         """What it found. Raises DependencyUnavailable when it could not look through all of it in time."""
         material = Material(content=content, media_type=media_type)
-        secret = await self._judged("screen secrets", lambda: self._secrets.judge(material))
+        secret = await self._judged(self._secrets, material)
         if secret.outcome is ValidationOutcome.FAIL:
             return ScreenedEvidence(secret=secret.reason)
-        personal = await self._judged("screen personal data", lambda: self._personal_data.judge(material))
+        personal = await self._judged(self._personal_data, material)
         return ScreenedEvidence(personal_data=personal.reason)
 
-    async def _judged(self, name: str, look: Callable[[], Judgement]) -> Judgement:
+    async def _judged(self, validator: Local | Missing, material: Material) -> Judgement:
         """Whoever is cancelled meanwhile has put nothing."""
+        if isinstance(validator, Missing):
+            return passes()
+        name = f"screen {validator.name.name}"
         try:
-            return await self._threads.run(name, look, _WITHIN_S)
+            ready = await self._threads.run(name, validator.load, LOAD_WITHIN_S)
+            return await self._threads.run(name, lambda: ready.judge(material), _WITHIN_S)
         except TimeoutError:
             raise DependencyUnavailable("evidence could not be looked through in time") from None

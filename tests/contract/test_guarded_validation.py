@@ -1,6 +1,7 @@
 """The profile `guarded` over each store: what content is compared with, and what the memory namespace asks for."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,10 @@ from authority.domain.likeness import Assertion, Traits
 from authority.domain.proposal import MemoryType, ProposalState
 from authority.domain.reasons import Reason
 from authority.domain.references import DAY, after
+from authority.domain.refusal import Refusal
 from authority.domain.validation import ValidationOutcome
+from authority.validators.judging import InstalledValidators
+from authority.validators.profiles import Panel
 from tests.world import evidence as world_evidence
 from tests.world.guarded import GUARDED, LONG, judged, make_guarded, proposed, recorded, said_of
 from tests.world.world import NAMESPACE, World, must, reason_of
@@ -136,3 +140,26 @@ async def test_a_profile_that_is_not_installed_judges_nothing(world: World) -> N
 
 async def test_a_critique_is_judged_like_anything_else(guarded: World) -> None:
     assert not said_of(await judged(guarded, LONG, memory_type=MemoryType.CRITIQUE))
+
+
+async def test_a_validation_that_asked_too_few_validators_decides_nothing(world: World) -> None:
+    # given a revision that was validated, and a memory namespace that has come to ask for more since
+    proposal = await world.validated()
+    do = world.authority.do
+    only = {"baseline": replace_validators(world, "guarded")}
+    strict = replace(do.evaluate_policy, validators=InstalledValidators(only))
+    object.__setattr__(do, "evaluate_policy", strict)
+
+    refused = await world.decide(proposal)
+    assert isinstance(refused, Refusal)
+    assert (refused.reason, refused.facts) == (
+        Reason.NOT_VALIDATED,
+        {"problem": "its validation lacks validators of baseline"},
+    )
+
+
+def replace_validators(world: World, name: str) -> Panel:
+    """The validators of another profile."""
+    validators = world.authority.do.validate_proposal.validators
+    assert isinstance(validators, InstalledValidators)
+    return next(one for one in validators.profiles() if one.profile.name == name)

@@ -197,7 +197,9 @@ class Authority:
                 ids,
                 HERE,
             ),
-            evaluate_policy=EvaluatePolicy(admit, reader, signer, store.decisions, _ENGINE, clock, ids, HERE),
+            evaluate_policy=EvaluatePolicy(
+                admit, reader, signer, store.decisions, _ENGINE, validators, clock, ids, HERE
+            ),
             get_policy_version=GetPolicyVersion(admit, store.policy_versions),
             withdraw_proposal=WithdrawProposal(admit, store.proposals, store.withdrawals, clock),
             decide_proposal=decide,
