@@ -8,6 +8,7 @@ from typing import Final
 
 import structlog
 
+from authority.tokens.beside import beside
 from authority.tokens.issuers import TokenIssuer
 from authority.tokens.key_set import KeySetWrong, TokenKey, read_key_set
 from authority.tokens.sources import WITHIN_S, SourceAway
@@ -90,7 +91,7 @@ class CachedKeys:
         began, issuer = self._now(), self._issuer
         try:
             async with asyncio.timeout(WITHIN_S + _MARGIN_S):
-                data = await asyncio.to_thread(issuer.keys.read)
+                data = await beside(issuer.keys.read)
             self._keys, self._read_at = read_key_set(data, issuer.algorithms), began
         except (SourceAway, KeySetWrong) as error:
             _log.warning("token keys not read", issuer=issuer.issuer, place=issuer.keys.place, why=str(error))

@@ -313,6 +313,17 @@ async def test_a_bearer_commits_nothing_new_and_may_have_what_was_committed(desk
     assert (again.replayed, again.receipt) == (True, first.receipt)
 
 
+async def test_g02_a_statement_of_another_tenant_is_not_for_a_token_or_certificate_of_this(desk: Desk) -> None:
+    # given a capability of a neighbour's service, which has the same name
+    world, neighbour = desk.world, await desk.world.neighbour()
+    issued = await neighbour.issued()
+    for shown in ({"authorizations": [desk.bearer()]}, {"certificate": desk.certificate(SPIFFE)}):
+        caller = await desk.ask(tenants=[desk.tenant], **shown)
+        assert isinstance(caller, Caller)
+        holder = Shower(world.service.principal, world.service.key, caller)
+        assert await world.commit(issued, by=holder) == Refusal(Reason.HOLDER_MISMATCH)
+
+
 async def test_no_capability_is_issued_to_a_token(desk: Desk) -> None:
     by_token = await desk.ask(authorizations=[desk.bearer()])
     assert isinstance(by_token, Caller)

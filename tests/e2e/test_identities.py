@@ -11,8 +11,8 @@ from authority.cli.child import Child
 from authority.domain.references import TenantRef
 from capability_authority.client import (
     CallerUnauthenticated,
-    Committed,
     Credentials,
+    IssuedCapability,
     TlsRoots,
 )
 from capability_authority.sync import CapabilityAuthority
@@ -87,57 +87,26 @@ def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
         child.end()
 
 
+CONTENT = "The harbour office opens at eight."
+
+
 def test_what_is_shown_of_identities_works(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     # Given the documented commands: the principal calls by its certificate, and is revoked only in the end
     _, add, call, revoke = examples("docs/identities.md", "On one machine")
     for example in (add, call):
         assert not example.difference(desk.operator(*example.arguments()).out)
+    assert_listed(desk)
 
-    # When it commits, then by the certificate alone
-    user = Credentials.from_file(desk.folder / "data" / "credentials" / "harbour-books-user.json")
-    proxy, loader = desk.credentials("proxy"), desk.credentials("loader")
-    with desk.connected(user, proxy.tls) as proposer, desk.connected(loader) as holder:
-        proposal = proposer.propose(
-            memory_namespace="office/workflow",
-            memory_type="snapshot",
-            content="The harbour office opens at eight.",
-        )
-        validation, decision = holder.validate(proposal), holder.evaluate_policy(proposal)
-        assert decision.outcome == "allow", decision
-        capability = holder.issue(
-            proposal,
-            validation_receipt=validation.receipt,
-            decision_receipt=decision.receipt,
-            commit_idempotency_key="certified",
-        )
-        committed = holder.commit(capability, content="The harbour office opens at eight.")
-        assert isinstance(committed, Committed)
-
-    # When tokens are bound as shown, then their bearers call, over connections that a proxy opened
+    proposal_id, capability = commit_by_certificate(desk)
     monkeypatch.setenv("AUTHORITY_TOKEN_ISSUERS", "issuers.toml")
-    for example in examples("docs/identities.md", "Bearer tokens"):
-        at = ("--data", "data") if "principals" in example.command else ()
-        assert not example.difference(desk.ran(*example.arguments(), *at).out)
-    assert desk.operator("principals", "bind", "--tenant", TENANT, "--principal", "desk|loader", "--token-subject",
-                         ISSUER, "loader-7").code == 0  # fmt: skip
-    with desk.connected(proxy, token=desk.token("user-7")) as bearer:
-        assert (bearer.get_proposal(proposal.proposal_id)).proposal_id == proposal.proposal_id
-    # but what a holder was issued is not a token's, though its receipt is
-    with desk.connected(proxy, token=desk.token("loader-7")) as bearer:
-        assert (bearer.commit(capability, content="The harbour office opens at eight.")).replayed
-    with desk.connected(loader, token=desk.token("user-7")) as two, pytest.raises(CallerUnauthenticated):
-        two.get_proposal(proposal.proposal_id)
-
-    # Given a probe, then it shows a certificate, too
-    asked = ("health", desk.address, "--tls-certificate", "dev-certs/ca.pem", "--timeout")
-    shown = ("--client-certificate", "dev-certs/desk-proxy.pem", "--client-key", "dev-certs/desk-proxy-key.pem")
-    assert (desk.ran(*asked, "30", *shown).code, desk.ran(*asked, "2").code) == (0, 1)
-    assert desk.ran(*asked, "2", *shown[:2]).code == 2
+    bind_tokens_as_shown(desk)
+    assert_bearers_call(desk, proposal_id, capability)
+    assert_probes_show_certificates(desk)
 
     # When it is revoked, then its certificate is nobody's
     assert not revoke.difference(desk.operator(*revoke.arguments()).out)
-    with desk.connected(loader) as gone, pytest.raises(CallerUnauthenticated):
-        gone.get_proposal(proposal.proposal_id)
+    with desk.connected(desk.credentials("loader")) as gone, pytest.raises(CallerUnauthenticated):
+        gone.get_proposal(proposal_id)
     # and nothing of a token or key is in the log
     log = (desk.folder / "serve.log").read_text()
     assert desk.token("user-7").split(".")[0] not in log
@@ -146,3 +115,58 @@ def test_what_is_shown_of_identities_works(desk: Desk, monkeypatch: pytest.Monke
     # Given links, then as they are shown
     for example in examples("docs/identities.md", "One person"):
         assert not example.difference(desk.operator(*example.arguments()).out), example.command
+
+
+def assert_listed(desk: Desk) -> None:
+    """The operator sees what the principal shows, and what binds it, which its own file names, too."""
+    found = desk.operator("principals", "list", "--tenant", TENANT, "--json").document
+    (listed,) = (one for one in found if one["principal"] == "desk|loader")
+    (shows,) = listed["shows"]
+    assert listed["key_ids"] == [shows["key_id"]] == [desk.credentials("loader").key_id]
+    assert (shows["form"], shows["shown"].rsplit("/", 1)[1]) == ("spiffe", "loader")
+
+
+def commit_by_certificate(desk: Desk) -> tuple[str, IssuedCapability]:
+    """A user proposes, who signs over a proxy's connection; the holder does all the rest and signs nothing."""
+    user = Credentials.from_file(desk.folder / "data" / "credentials" / "harbour-books-user.json")
+    proxy, loader = desk.credentials("proxy"), desk.credentials("loader")
+    with desk.connected(user, proxy.tls) as proposer, desk.connected(loader) as holder:
+        proposal = proposer.propose(memory_namespace="office/workflow", memory_type="snapshot", content=CONTENT)
+        validation, decision = holder.validate(proposal), holder.evaluate_policy(proposal)
+        assert decision.outcome == "allow", decision
+        capability = holder.issue(
+            proposal,
+            validation_receipt=validation.receipt,
+            decision_receipt=decision.receipt,
+            commit_idempotency_key="certified",
+        )
+        assert not holder.commit(capability, content=CONTENT).replayed
+    return proposal.proposal_id, capability
+
+
+def bind_tokens_as_shown(desk: Desk) -> None:
+    """The user's token, by the documented commands, and one for the holder."""
+    for example in examples("docs/identities.md", "Bearer tokens"):
+        at = ("--data", "data") if "principals" in example.command else ()
+        assert not example.difference(desk.ran(*example.arguments(), *at).out)
+    loader = ("--tenant", TENANT, "--principal", "desk|loader", "--token-subject", ISSUER, "loader-7")
+    assert desk.operator("principals", "bind", *loader).code == 0
+
+
+def assert_bearers_call(desk: Desk, proposal_id: str, capability: IssuedCapability) -> None:
+    """Over connections that a proxy opened, or whose certificate is theirs; a holder's bearer has its receipt."""
+    proxy, loader = desk.credentials("proxy"), desk.credentials("loader")
+    with desk.connected(proxy, token=desk.token("user-7")) as bearer:
+        assert bearer.get_proposal(proposal_id).proposal_id == proposal_id
+    with desk.connected(proxy, token=desk.token("loader-7")) as bearer:
+        assert bearer.commit(capability, content=CONTENT).replayed
+    with desk.connected(loader, token=desk.token("user-7")) as two, pytest.raises(CallerUnauthenticated):
+        two.get_proposal(proposal_id)
+
+
+def assert_probes_show_certificates(desk: Desk) -> None:
+    """Health needs no proof, but a connection."""
+    asked = ("health", desk.address, "--tls-certificate", "dev-certs/ca.pem", "--timeout")
+    shown = ("--client-certificate", "dev-certs/desk-proxy.pem", "--client-key", "dev-certs/desk-proxy-key.pem")
+    assert (desk.ran(*asked, "30", *shown).code, desk.ran(*asked, "2").code) == (0, 1)
+    assert desk.ran(*asked, "2", *shown[:2]).code == 2

@@ -10,6 +10,7 @@ from authority.bootstrap.doctor.finding import Finding, ok, problem, warning
 from authority.bootstrap.identities import token_issuers
 from authority.bootstrap.server_tls import client_authorities
 from authority.config import Settings, SettingsError
+from authority.tokens.beside import beside
 from authority.tokens.issuers import TokenIssuer
 from authority.tokens.key_set import KeySetWrong, read_key_set
 from authority.tokens.sources import SourceAway
@@ -54,7 +55,7 @@ async def look_at_issuers(settings: Settings) -> AsyncIterator[Finding]:
 async def _look_at_issuer(issuer: TokenIssuer) -> Finding:
     remedy = f"see whether {issuer.keys.place} is there; tokens of {issuer.issuer} are refused until it is"
     try:
-        keys = read_key_set(await asyncio.to_thread(issuer.keys.read), issuer.algorithms)
+        keys = read_key_set(await beside(issuer.keys.read), issuer.algorithms)
     except (SourceAway, KeySetWrong) as error:
         return problem(_ISSUERS, f"{issuer.keys.place} {error}", remedy)
     if not keys:

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from authority.tokens.beside import beside
 from authority.tokens.cached_keys import CachedKeys, CacheTimes
 from authority.tokens.sources import SourceAway
 from authority.usecases.ports import DependencyUnavailable
@@ -110,6 +111,21 @@ async def test_an_issuer_that_is_away_is_believed_for_a_while_and_then_not() -> 
     # when it is back, then keys are had again after the interval
     issuer.is_away, issuer.seconds = False, 1_020
     assert await issuer.knows()
+
+
+async def test_a_source_that_hangs_keeps_nobody_from_ending() -> None:
+    # given a read that hangs, when everybody has gone, then its thread is no reason to stay, and its answer is nobody's
+    hangs = threading.Event()
+    asking = asyncio.create_task(beside(hangs.wait))
+    await asyncio.sleep(0)
+    (thread,) = (one for one in threading.enumerate() if one.name == "beside the loop")
+    assert thread.daemon
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    hangs.set()
+    thread.join(30)
+    assert not thread.is_alive()
 
 
 async def test_closing_ends_the_read_that_is_under_way() -> None:
