@@ -451,6 +451,7 @@ def _use_cases(
             reader,
             reading,
             memberships,
+            stamp,
             Foresee(gather, judges.validators, policy),
             gatherers.unvalidated,
             clock,

@@ -1,6 +1,6 @@
 """Who cited a record: found again by the record or its content, whatever became of it (semantics §8)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -71,6 +71,36 @@ class CitedSource:
 
     path: str
     record_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CitedMemory:
+    """What became by now of the records that a proposal cites: nothing of what they say (ADR-328 test 13)."""
+
+    validated: frozenset[str] = frozenset()
+    """Ids of those that are read and were validated."""
+    unvalidated: frozenset[str] = frozenset()
+    """Of those that are read and were not."""
+    withdrawn: frozenset[str] = frozenset()
+    """Of those that its proposer cannot read any more: revoked, superseded, expired, hidden, or never validated."""
+
+    @property
+    def count(self) -> int:
+        """Of all."""
+        return len(self.validated) + len(self.unvalidated) + len(self.withdrawn)
+
+
+NOTHING_CITED: Final = CitedMemory()
+
+
+def cited_memory(source_refs: Sequence[str], read: Mapping[str, bool]) -> CitedMemory:
+    """Of the records that source refs cite, given which are read now and whether each of these was validated."""
+    cited = {ref.removeprefix(RECORD_SOURCE) for ref in source_refs if ref.startswith(RECORD_SOURCE)}
+    return CitedMemory(
+        validated=frozenset(it for it in cited if read.get(it) is True),
+        unvalidated=frozenset(it for it in cited if read.get(it) is False),
+        withdrawn=frozenset(it for it in cited if it not in read),
+    )
 
 
 def cited_sources(source_refs: Sequence[str]) -> tuple[CitedSource, ...] | Refusal:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from authority.domain.citation import NOTHING_CITED, CitedMemory
 from authority.domain.external_authority import ExternalAuthority
 from authority.domain.identity import Principal, PrincipalKind, Right
 from authority.domain.proposal import ProposalRevision, StoredProposal
@@ -125,6 +126,8 @@ class PolicyQuestion:
     """What each validator said; `validation` is the worst of it."""
     subject: PrincipalRef | None = None
     """Of the grant under which it was proposed."""
+    cited: CitedMemory = NOTHING_CITED
+    """What became of the memory that it cites."""
 
     def once_approved(self) -> "PolicyQuestion":
         """The same question with a standing approval."""
@@ -204,5 +207,18 @@ class DecisionFacts:
     holder: Principal | None
     bundle: str
     """Source text of the active policy bundle."""
+    cited: CitedMemory = NOTHING_CITED
+    """What became by now of the memory that the revision cites, as its proposer may read it."""
     externals: tuple[ExternalAuthority, ...] = ()
     """Who else may have a say in the tenant."""
+
+
+def unless_withdrawn(answer: PolicyAnswer, cited: CitedMemory) -> PolicyAnswer:
+    """Deny, whatever policy says, where a proposal rests on memory that is read no more, named as `cited:<record id>`.
+
+    What a record said when it was cited, or was stamped with, is no authorisation (ADR-328 test 13): whoever still
+    means it proposes anew, by what is known now.
+    """
+    if not cited.withdrawn:
+        return answer
+    return PolicyAnswer(DecisionOutcome.DENY, tuple(f"cited:{record_id}" for record_id in sorted(cited.withdrawn)))

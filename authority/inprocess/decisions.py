@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from authority.domain.audit import AuditEvent
+from authority.domain.citation import CitedMemory, cited_memory
 from authority.domain.decision import (
     Approval,
     ApprovalVerdict,
@@ -11,11 +12,12 @@ from authority.domain.decision import (
     DecisionReceipt,
     SignedDecision,
 )
+from authority.domain.proposal import ProposalRevision
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef
 from authority.domain.refusal import Refusal
 from authority.inprocess.tables import Tables
-from authority.usecases.ports import Decide, RequestMark
+from authority.usecases.ports import Clock, Decide, RequestMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class InProcessDecisions:
     """Implements `ports.Decisions`."""
 
     tables: Tables
+    clock: Clock
 
     async def decide(
         self, mark: RequestMark, proposal_id: str, revision: int, holder: PrincipalRef, decide: Decide
@@ -45,6 +48,7 @@ class InProcessDecisions:
             namespace=namespace,
             holder=self.tables.active_principal(tenant, holder),
             bundle=self.tables.policies[namespace.policy_version][1],
+            cited=self._cited(proposal.revision),
             externals=self.tables.externals_of(tenant),
         )
         signed = decide(facts, sequence)
@@ -56,6 +60,12 @@ class InProcessDecisions:
             self.tables.keep_approval(_activation(signed.receipt), sequence)
         self.tables.tell(_event(mark, signed))
         return self.tables.answer(mark, signed)
+
+    def _cited(self, revision: ProposalRevision) -> CitedMemory:
+        """As its proposer may read it."""
+        now = self.clock.now()
+        read = self.tables.recalled_records(revision.tenant, revision.proposer, now, with_unvalidated=False)
+        return cited_memory(revision.source_refs, {it.record_id: it.validated for it in read})
 
 
 def _activation(receipt: DecisionReceipt) -> Approval:

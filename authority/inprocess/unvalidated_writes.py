@@ -31,6 +31,11 @@ class InProcessUnvalidatedWrites:
         self._keep(mark, new, written)
         return self.tables.answer(mark, WrittenUnvalidated(written, replayed=False))
 
+    async def made_by(self, mark: RequestMark) -> WrittenUnvalidated | Refusal | None:
+        """What this request wrote when it came before."""
+        answered = self.tables.answered(mark, WrittenUnvalidated)
+        return replace(answered, replayed=True) if isinstance(answered, WrittenUnvalidated) else answered
+
     def _judged(self, new: NewUnvalidated, observe: Observe) -> UnvalidatedRecord | Refusal:
         tables, record = self.tables, new.record
         namespace = tables.namespaces.get((record.tenant, record.memory_namespace))

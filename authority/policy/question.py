@@ -91,6 +91,8 @@ _CONTEXT: dict[str, Callable[[PolicyQuestion], object]] = {
     "actor_count": lambda it: len(it.revision.actor_chain),
     "corrects": lambda it: bool(it.revision.supersedes_record_id),
     "evidence_count": lambda it: len(it.revision.evidence_digests),
+    "cited_count": lambda it: it.cited.count,
+    "cited_unvalidated": lambda it: len(it.cited.unvalidated),
     "source_count": lambda it: len(it.revision.source_refs),
     "usd_micros": _usd_micros,
     "lifetime": _lifetime,

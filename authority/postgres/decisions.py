@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 from authority.domain.audit import AuditEvent
+from authority.domain.citation import CitedMemory, cited_memory, cited_sources
 from authority.domain.decision import DecisionFacts, DecisionReceipt, SignedDecision
+from authority.domain.proposal import ProposalRevision
 from authority.domain.reasons import Reason
-from authority.domain.references import PrincipalRef, TenantRef
+from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.validation import SignedValidation
 from authority.postgres import audit, rows
@@ -106,8 +108,19 @@ class PostgresDecisions:
             namespace=rows.memory_namespace(namespace),
             holder=rows.principal(principal) if principal else None,
             bundle=namespace["bundle"],
+            cited=await _cited(connection, proposal.revision, self.clock.now()),
             externals=await read_external_authorities(connection, proposal.revision.tenant),
         )
+
+
+async def _cited(connection: Connection, revision: ProposalRevision, now: Instant) -> CitedMemory:
+    """As its proposer may read it; most revisions cite nothing, and are not asked about."""
+    named = cited_sources(revision.source_refs)
+    if not named or isinstance(named, Refusal):
+        return cited_memory(revision.source_refs, {})
+    ids = [it.record_id for it in named]
+    found = await connection.fetch(query("cited_records"), str(revision.tenant), ids, str(revision.proposer), now)
+    return cited_memory(revision.source_refs, {str(row["record_id"]): row["validated"] for row in found})
 
 
 def open_validation(statements: Statements, row: rows.Row | None) -> SignedValidation | None:

@@ -14,7 +14,7 @@ from authority.postgres import rows
 from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.proposals import FIRST_ID, searched_text
 from authority.postgres.relay_wake import RelayWake
-from authority.postgres.requests import claim_request
+from authority.postgres.requests import claim_request, find_request
 from authority.postgres.sql import query
 from authority.usecases.ports import NewUnvalidated, Observe, RequestMark, UnvalidatedCounts, WrittenUnvalidated
 
@@ -38,6 +38,15 @@ class PostgresUnvalidatedWrites:
         self.running.add(task)
         task.add_done_callback(self._ended)
         return await asyncio.shield(task)
+
+    async def made_by(self, mark: RequestMark) -> WrittenUnvalidated | Refusal | None:
+        """What this request wrote when it came before."""
+
+        async def work(connection: Connection) -> WrittenUnvalidated | None:
+            earlier = await find_request(connection, mark)
+            return await _written_first(connection, mark.tenant, earlier) if earlier else None
+
+        return await self.database.attempt(mark.tenant, work)
 
     async def close(self) -> None:
         """Waits for what is under way."""

@@ -12,6 +12,7 @@ from authority.domain.decision import (
     PolicyAnswer,
     PolicyQuestion,
     SignedDecision,
+    unless_withdrawn,
 )
 from authority.domain.external_decision import Hearing, joined
 from authority.domain.identity import Caller, Principal, Right, require
@@ -144,10 +145,12 @@ class EvaluatePolicy:
             approved=False,
             mode=facts.namespace.mode,
             subject=facts.proposal.revision.subject,
+            cited=facts.cited,
             validator_profile_version=validation.receipt.validator_profile_version,
             findings=validation.receipt.findings,
         )
-        answer = unless_taken_back(self.policy.evaluate(facts.bundle, question), facts.approvals)
+        answer = unless_withdrawn(self.policy.evaluate(facts.bundle, question), facts.cited)
+        answer = unless_taken_back(answer, facts.approvals)
         answer = joined(answer, heard)
         if answer.outcome is not DecisionOutcome.REQUIRE_APPROVAL:
             return answer, ()

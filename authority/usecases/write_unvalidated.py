@@ -17,9 +17,9 @@ from authority.domain.proposal import (
     MemoryType,
     ProposalRevision,
     ProposalState,
+    Provenance,
     StoredProposal,
     Visibility,
-    stamp_provenance,
 )
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace, MemoryRecord, Mode
@@ -39,6 +39,7 @@ from authority.usecases.ports import (
     UnvalidatedWrites,
     WrittenUnvalidated,
 )
+from authority.usecases.stamp import Origin, Stamp
 
 _TRIES = 3
 
@@ -73,6 +74,7 @@ class WriteUnvalidated:
     statements: Statements
     namespaces: MemoryNamespaces
     memberships: Memberships
+    stamp: Stamp
     foresee: Foresee
     writes: UnvalidatedWrites
     clock: Clock
@@ -99,9 +101,12 @@ class WriteUnvalidated:
     async def _write(self, caller: Caller, request: UnvalidatedRequest) -> WrittenUnvalidated | Refusal:
         # What is read here chooses what to prepare: the store judges by what it reads itself.
         namespace = await self.namespaces.namespace(caller.tenant, request.memory_namespace)
-        new = self._record(caller, request, namespace)
+        provenance = await self.stamp(caller, Origin(request.memory_type, request.source_refs, ()))
+        if isinstance(provenance, Refusal):
+            return await self.writes.made_by(request.mark) or provenance
+        new = self._record(caller, request, namespace, provenance)
         if namespace is not None and (refusal := await self._scope(caller, new)):
-            return refusal
+            return await self.writes.made_by(request.mark) or refusal
         foresight = None
         if namespace is not None and namespace.mode is Mode.OBSERVE and not namespace.privileged:
             foresight = await self.foresee(
@@ -123,14 +128,16 @@ class WriteUnvalidated:
             return None
         return Refusal(Reason.NOT_ALLOWED)
 
-    def _record(self, caller: Caller, request: UnvalidatedRequest, namespace: MemoryNamespace | None) -> MemoryRecord:
+    def _record(
+        self, caller: Caller, request: UnvalidatedRequest, namespace: MemoryNamespace | None, provenance: Provenance
+    ) -> MemoryRecord:
         default = namespace.default_visibility if namespace else Visibility.PRIVATE
         return MemoryRecord(
             record_id=self.identifiers.new(),
             tenant=caller.tenant,
             memory_namespace=request.memory_namespace,
             memory_type=request.memory_type,
-            provenance=stamp_provenance(caller.principal.kind, request.memory_type),
+            provenance=provenance,
             content=request.content,
             content_digest=self.statements.content_digest(request.content),
             media_type=request.media_type,

@@ -196,6 +196,23 @@ async def test_a_retry_gets_the_first_answer_whatever_the_mode_is_by_then(world:
     assert counts == UnvalidatedCounts(legacy=0, observed=1, would_refuse=1)
 
 
+async def test_consolidating_memory_without_validation_raises_no_provenance(world: World) -> None:
+    # given what an agent said, and a service and a user that cite it
+    await set_mode(world, Mode.LEGACY)
+    _, answer = await world.committed(by=world.agent)
+    user = await world.register(PrincipalKind.USER, "committing", frozenset({Right.COMMIT, Right.READ}))
+
+    written = must(await write_unvalidated(world, by=user, cites=(answer.receipt.record_id,), request_id="r"))
+
+    assert written.written.record.provenance is Provenance.AGENT_OUTPUT
+    # and what is read no more is not cited, but for a retry
+    must(await world.revoke_record(answer.receipt.record_id))
+    late = await write_unvalidated(world, b"late", by=user, cites=(answer.receipt.record_id,))
+    assert reason_of(late) is Reason.NOT_FOUND
+    again = await write_unvalidated(world, by=user, cites=(answer.receipt.record_id,), request_id="r")
+    assert must(again) == replace(written, replayed=True)
+
+
 async def test_a_refused_write_uses_its_request_id_up_for_nothing(world: World) -> None:
     # given a write that was refused, then the same request is taken once the mode allows it
     assert reason_of(await write_unvalidated(world, request_id="r")) is Reason.NOT_VALIDATED

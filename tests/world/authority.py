@@ -226,6 +226,7 @@ class Authority:
                 reader,
                 store.proposals,
                 store.memberships,
+                stamp,
                 Foresee(gather, validators, _ENGINE),
                 store.unvalidated,
                 clock,

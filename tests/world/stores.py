@@ -243,7 +243,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         withdrawals=InProcessProposalWithdrawals(tables),
         activations=InProcessActivations(tables, SOURCE),
         review_queue=InProcessReviewQueue(tables),
-        decisions=InProcessDecisions(tables),
+        decisions=InProcessDecisions(tables, clock),
         policy_versions=InProcessPolicyVersions(tables),
         external_authorities=InProcessExternalAuthorities(tables),
         unvalidated=InProcessUnvalidatedWrites(tables, SOURCE),

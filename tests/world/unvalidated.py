@@ -18,7 +18,7 @@ async def set_mode(world: World, mode: Mode, namespace: str = NAMESPACE) -> None
     await world.authority.store.administration.set_mode(world.tenant, namespace, mode, world.now())
 
 
-async def write_unvalidated(
+async def write_unvalidated(  # noqa: PLR0913  # what a writer may say, by name
     world: World,
     content: bytes = b"Ann drinks tea",
     *,
@@ -28,6 +28,7 @@ async def write_unvalidated(
     tenant: TenantRef | None = None,
     memory_type: MemoryType = MemoryType.SNAPSHOT,
     visibility: Visibility | None = None,
+    cites: tuple[str, ...] = (),
 ) -> WrittenUnvalidated | Refusal:
     """One call of WriteUnvalidatedRecord; by the service unless somebody else is named."""
     by = by or world.service
@@ -38,7 +39,7 @@ async def write_unvalidated(
         memory_type=memory_type,
         content=content,
         media_type="text/plain",
-        source_refs=("old/1",),
+        source_refs=("old/1", *(f"record:{it}" for it in cites)),
         subject_refs=(),
         visibility=visibility,
         visibility_scope=CREW.id if visibility is CREW.kind else "",

@@ -18,6 +18,12 @@ where v.version = $2
   and (cardinality(n.names) > 0 or exists (
     select 1 from authority.decision_receipt d where d.policy_version = v.version and d.tenant = $1))
 
+-- name: cited_records
+-- Of these records, those that the reader is given now, and whether each was validated.
+select r.record_id, r.receipt_id is not null as validated
+from authority.recalled_records($1, $3, $4, false) r
+where r.record_id = any ($2::uuid[])
+
 -- name: insert_decision
 insert into authority.decision_receipt (
   tenant, digest, decision_id, proposal_id, revision, memory_namespace, holder, validation_receipt_digest,

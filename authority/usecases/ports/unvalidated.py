@@ -45,6 +45,10 @@ class UnvalidatedWrites(Protocol):
         """
         ...
 
+    async def made_by(self, mark: RequestMark) -> WrittenUnvalidated | Refusal | None:
+        """What this request wrote when it came before, else None. Refusals: IDEMPOTENCY_CONFLICT."""
+        ...
+
 
 class UnvalidatedReports(Protocol):
     """Tells operators what was written without validation."""

@@ -157,6 +157,7 @@ context.validators.pass.isEmpty() && context.validators.review.isEmpty() && cont
 context.actor_count == 0
 !(context has subject)
 !context.corrects
+context.cited_count == 0 && context.cited_unvalidated == 0
 """
 
 
