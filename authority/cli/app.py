@@ -21,7 +21,10 @@ _DISTRIBUTION = "capability-authority"
 _GROUPS: Final = (
     ("Run it", ("serve", "demo", "relay", "migrate")),
     ("See that it is well", ("config", "doctor", "health", "top")),
-    ("Ask it, and see it refuse", ("call", "proposals", "evidence", "grants", "why", "explain", "inspect", "tamper")),
+    (
+        "Ask it, and see it refuse",
+        ("call", "proposals", "review", "evidence", "grants", "why", "explain", "inspect", "tamper"),
+    ),
     ("Say who may call", ("tenants", "principals", "links", "memberships", "aggregates", "token-issuers", "dev-certs")),
     ("Operate it", ("namespaces", "validators", "policies", "keys", "outbox", "audit")),
 )

@@ -30,6 +30,8 @@ COMMANDS = {
     "policies show", "policies diff", "namespaces would-deny", "policies external", "policies external add",
     "policies external list", "policies external revoke",
     "links", "links add", "links revoke", "links list", "principals bind", "dev-certs",
+    "review", "review list", "review show", "review approve", "review reject", "review request-changes",
+    "review revoke", "review adopt",
     "token-issuers", "token-issuers list", "token-issuers check",
     "policies check", "policies load", "policies list", "policies activate", "keys list", "keys rotate", "keys revoke",
 }  # fmt: skip

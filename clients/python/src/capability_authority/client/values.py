@@ -62,6 +62,8 @@ class Proposal:
     """All of it."""
     validation_receipt: SignedStatement | None = None
     """The newest validation receipt of the revision, when it was asked for by `get_proposal` and there is one."""
+    decisions: tuple[proposal_service_pb2.RevisionDecision, ...] = ()
+    """What was decided on it, in that order, when it was asked for by `get_proposal`; the newest 200."""
 
     def __repr__(self) -> str:
         """Short: the content may be large."""

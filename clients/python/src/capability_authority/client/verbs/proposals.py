@@ -94,7 +94,7 @@ class ProposalVerbs(Connection):
         request = pb.GetProposalRequest(proposal_id=proposal_id, revision=revision)
         response = await self._send(request, pb.GetProposalResponse, **options)
         receipt = response.validation_receipt if response.HasField("validation_receipt") else None
-        return Proposal(response.proposal, receipt)
+        return Proposal(response.proposal, receipt, tuple(response.decisions))
 
     async def list_proposals(
         self,
