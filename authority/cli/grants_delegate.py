@@ -56,11 +56,8 @@ def delegate(
     """
     terms: dict[str, Any] = {**parse_terms(only or ()), "expire_ms": expires}
     parent = find_argument(grant)
-    private_key = Credentials.from_file(credentials).private_key
-    if private_key is None:
-        raise Refused(f"{credentials} holds no key, and without one nothing is handed on offline")
     try:
-        child = hand_on(parent, private_key, to, to_key, Narrower(**terms))
+        child = hand_on(parent, Credentials.from_file(credentials).signing_key, to, to_key, Narrower(**terms))
     except NotHandedOn as error:
         raise Refused(f"not handed on: {error}") from None
     if out is not None:

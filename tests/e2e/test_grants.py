@@ -6,12 +6,17 @@ from capability_authority.client import (
     BudgetExhausted,
     CapabilityAuthority,
     GrantExceeded,
+    GrantUse,
     HeldGrant,
+    HolderMismatch,
     IssuedCapability,
+    Narrower,
     NotAllowed,
     NotFound,
+    Proposal,
     Reference,
     Revoked,
+    SignatureInvalid,
     grant_terms,
 )
 from capability_authority.v1.grant_service_pb2 import GrantTerms
@@ -146,3 +151,60 @@ async def test_a_grant_is_handed_on_used_shown_and_revoked_at_once_elsewhere(
     assert (await team.service.commit(issued, content=ground.proposal.content)).replayed
     assert (await team.admin.get_grant(root.digest)).state == "revoked"
     storage.assert_whole()
+
+
+async def test_a_grant_that_was_handed_on_offline_lets_its_holder_propose(team: Team, storage: Storage) -> None:
+    # Given an admin, who may not propose, and a grant that the user holds and hands on to it offline
+    tenant, counts = team.tenant, storage.assert_whole()
+    root = await team.admin.issue_grant(
+        memory_terms(),
+        subject=reference(tenant, "service"),
+        holder=reference(tenant, "user"),
+        holder_key_id=tenant["user"].key_id,
+    )
+    admin_key = tenant["admin"].signing_key.public_key
+    child = root.delegate(
+        tenant["user"], holder=reference(tenant, "admin"), bound_to=admin_key, narrower=Narrower(uses=1)
+    )
+    await refused(propose(team.admin, None), NotAllowed)
+    assert (await team.agent.verify_grant(child, use=PROPOSING)).granted
+
+    # When the admin proposes under it, then the proposal says who acted
+    proposal = await propose(team.admin, child)
+    assert [(it.namespace, it.id) for it in proposal.message.actor_chain] == [
+        reference(tenant, "user"),
+        reference(tenant, "admin"),
+    ]
+
+    # And whoever is not its holder, or presents it without its ancestors in order, gets nothing by it
+    await refused(propose(team.agent, child), HolderMismatch)
+    await refused(propose(team.admin, HeldGrant(child.statement, (child.statement,))), SignatureInvalid)
+    other = await refused(propose(team.admin, child, memory_namespace="elsewhere"), GrantExceeded)
+    assert other.dimension == "write_memory_namespaces"
+
+    # When its root is revoked, then nothing goes by it any more, and offline it is told by who asks the authority
+    await team.user.revoke_grant(root)
+    await refused(propose(team.admin, child), Revoked)
+    assert (await team.agent.verify_grant(child)).reason == "REVOKED"
+    assert storage.assert_whole() == counts
+
+
+PROPOSING = GrantUse(action="memory.propose", audience=AUDIENCE, write_memory_namespace=NAMESPACE)
+
+
+def memory_terms() -> GrantTerms:
+    """To propose in the memory namespace."""
+    wanted = terms()
+    wanted.actions.names[:] = ["memory.propose"]
+    return wanted
+
+
+async def propose(client: CapabilityAuthority, grant: HeldGrant | None, memory_namespace: str = NAMESPACE) -> Proposal:
+    """Something small, by the grant."""
+    return await client.propose(
+        memory_namespace=memory_namespace,
+        memory_type="durable_fact",
+        content="The delegate was here.",
+        source_refs=["note:1"],
+        grant=grant,
+    )

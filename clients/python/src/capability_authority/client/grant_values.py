@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from capability_authority.client.credentials import Credentials, CredentialsRefused, Reference
+from capability_authority.client.credentials import Credentials, Reference
 from capability_authority.offline import Narrower, PublicKey, delegate, read_payload, statement_digest, to_wire
 from capability_authority.v1.grant_service_pb2 import GrantSpending, GrantTerms
 from capability_authority.v1.statements_pb2 import Grant, GrantedAmount, GrantedFlag, GrantedNames, SignedStatement
@@ -128,11 +128,9 @@ class HeldGrant:
         be wider, `GrantMalformed`, `SignatureInvalid` for credentials that are not the holder's; and
         `CredentialsRefused` for credentials without a key.
         """
-        if credentials.private_key is None:
-            raise CredentialsRefused("these credentials hold no key, and without one nothing is handed on offline")
         child = delegate(
             self.statement,
-            credentials.private_key,
+            credentials.signing_key,
             holder=PrincipalRef(namespace=holder.namespace, id=holder.id),
             bound_to=bound_to,
             nonce=secrets.token_bytes(_NONCE_BYTES),

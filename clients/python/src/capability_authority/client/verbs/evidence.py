@@ -6,6 +6,7 @@ from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.content import Content, content_bytes
 from capability_authority.client.evidence_values import Evidence
+from capability_authority.client.grant_values import HeldGrant
 from capability_authority.client.words import Visibility, visibility_number
 from capability_authority.offline import sha256, sign, timestamp
 from capability_authority.v1 import evidence_service_pb2 as pb
@@ -54,13 +55,21 @@ class EvidenceVerbs(Connection):
             request.content, request.media_type = content_bytes(content, media_type)
         return Evidence((await self._send(request, pb.PutEvidenceResponse, **options)).evidence)
 
-    async def read_evidence(self, digest: str, **options: Unpack[CallOptions]) -> Evidence:
+    async def read_evidence(
+        self, digest: str, *, grant: HeldGrant | None = None, **options: Unpack[CallOptions]
+    ) -> Evidence:
         """Read evidence with its content or reference.
+
+        Under a `grant` for `evidence.read` that the caller holds, what its subject may read is read.
 
         Raises `AuthorityError`: `NotFound` for what is absent, not visible to the caller, or not approved yet unless
         the caller put it or may decide.
         """
-        request = pb.ReadEvidenceRequest(digest=digest)
+        request = pb.ReadEvidenceRequest(
+            digest=digest,
+            grant=None if grant is None else grant.statement,
+            grant_ancestors=() if grant is None else grant.ancestors,
+        )
         return Evidence((await self._send(request, pb.ReadEvidenceResponse, **options)).evidence)
 
     def vouch_for(self, content: Content, *, media_type: str | None = None) -> SignedStatement:

@@ -7,6 +7,7 @@ from typing import Unpack
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
 from capability_authority.client.content import Content, content_bytes
+from capability_authority.client.grant_values import HeldGrant
 from capability_authority.client.times import time_message
 from capability_authority.client.values import Finding, Proposal, ProposalWithdrawal, RevisionLike, Validation
 from capability_authority.client.words import (
@@ -47,6 +48,7 @@ class ProposalVerbs(Connection):
         correlation_id: str = "",
         costs: Iterable[types_pb2.Cost] = (),
         proposal_id: str = "",
+        grant: HeldGrant | None = None,
         request_id: str = "",
         **options: Unpack[CallOptions],
     ) -> Proposal:
@@ -59,9 +61,13 @@ class ProposalVerbs(Connection):
         The revision expires at `expire_time`, at most 30 days from now and by then when None, and never lives longer
         than what it says: its `valid_until_time` and `record_expire_time` end it as well.
 
+        Under a `grant` for `memory.propose` that the caller holds, its subject's right is used; the proposal names all
+        who acted.
+
         Raises `JsonError` or `ValueError` for content that cannot be sent, and `AuthorityError`: `NotAllowed` without
         the right `propose` or for a channel or team of others, `NotFound` for an unknown memory namespace,
-        `AlreadyCommitted` for a committed proposal.
+        `AlreadyCommitted` for a committed proposal; under a grant also `GrantExceeded` with its `dimension`,
+        `HolderMismatch`, `Expired`, `Revoked`.
         """
         data, kind = content_bytes(content, media_type)
         request = pb.CreateProposalRequest(
@@ -83,6 +89,8 @@ class ProposalVerbs(Connection):
             correlation_id=correlation_id,
             costs=costs,
             expire_time=time_message(expire_time),
+            grant=None if grant is None else grant.statement,
+            grant_ancestors=() if grant is None else grant.ancestors,
         )
         return Proposal((await self._send(request, pb.CreateProposalResponse, **options)).proposal)
 
