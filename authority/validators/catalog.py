@@ -18,7 +18,7 @@ from authority.validators.protocol import Validator
 
 ENTRY_POINTS: Final = "capability_authority.validators"
 """The group under which a package names its validators: classes without arguments, or instances."""
-LIMIT_S: Final = 5.0
+LIMIT_S: Final = 20.0
 """How long a validator of this process may take over one content."""
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 VERSION: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")

@@ -29,7 +29,8 @@ select authority.erase_reviewed($1, $2)
 
 -- name: near_records
 -- Records of the memory namespace that share a band, visible to the proposer ($8), other than the one that is to be
--- corrected ($3). `complete` is false where a band has more than $5 revisions; of those that share one, $6 are answered. There is always a row.
+-- corrected ($3). Each lookup is lateral, limited and seeks, as in the commit function: statistics of tables that fill
+-- are wrong. `complete` is false where a band has more than $5 revisions; of those that share one, $6 are answered. There is always a row.
 with met as materialized (
   select m.proposal_id, m.revision, m.place
   from unnest($7::bytea[]) w (band)
@@ -48,10 +49,13 @@ found as (
     limit 1) h
   cross join lateral (
     select r.record_id from authority.visible_records($1, $8, $4) r
-    where r.receipt_id = h.receipt_id and r.record_id is distinct from $3
+    where r.receipt_id between h.receipt_id and h.receipt_id and r.record_id is distinct from $3
+    order by r.receipt_id
     limit 1) l
-  join authority.content_signature s
-    on s.tenant = $1 and s.proposal_id = m.proposal_id and s.revision = m.revision
+  cross join lateral (
+    select g.signature from authority.content_signature g
+    where g.tenant = $1 and g.proposal_id = m.proposal_id and g.revision = m.revision
+    limit 1) s
   order by m.bands desc, l.record_id
   limit $6)
 select f.record_id, f.signature, c.complete
@@ -78,7 +82,8 @@ found as (
     limit 1) h
   cross join lateral (
     select r.record_id from authority.visible_records($1, $9, $4) r
-    where r.receipt_id = h.receipt_id and r.record_id is distinct from $3
+    where r.receipt_id between h.receipt_id and h.receipt_id and r.record_id is distinct from $3
+    order by r.receipt_id
     limit 1) l
   order by l.record_id
   limit $6)
