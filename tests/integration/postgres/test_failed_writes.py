@@ -18,6 +18,8 @@ from authority.policy.bundle import bundle_version
 from authority.signing.rotation import Scope, generate
 from authority.usecases.ports import DependencyUnavailable
 from tests.integration.postgres.superuser import Superuser, trigger
+from tests.world.evidence import put
+from tests.world.withdrawing import withdraw
 from tests.world.world import NAMESPACE, PERMIT_ALL, Issued, World, all_are, must, reason_of
 
 WRITTEN_BY_A_COMMIT = ("commit_receipt", "memory_record", "outbox", "audit_event")
@@ -110,6 +112,8 @@ ACTS: dict[str, Callable[[World, Given], Awaitable[object]]] = {
     "issue": lambda world, given: world.issue(given.issued.ground, "another", request_id="r", within_s=0.5),
     "revoke a capability": lambda world, given: world.revoke(given.issued, request_id="r"),
     "revoke a record": lambda world, given: world.revoke_record(given.record_id, request_id="r"),
+    "withdraw a proposal": lambda world, given: withdraw(world, given.issued.ground.proposal, request_id="r"),
+    "put evidence": lambda world, _: put(world, b"three tests failed", request_id="r"),
     "revoke a principal": lambda world, _: world.authority.store.administration.revoke_principal(
         world.tenant, world.agent.ref, world.now()
     ),

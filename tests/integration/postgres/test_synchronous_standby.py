@@ -21,7 +21,9 @@ from authority.postgres.relay_wake import OUTBOX_CHANNEL, RelayWake
 from authority.usecases.ports import DependencyUnavailable
 from tests.integration.postgres.superuser import Superuser, until
 from tests.world.authority import Authority
+from tests.world.evidence import put
 from tests.world.stores import connected, postgres_store
+from tests.world.withdrawing import withdraw
 from tests.world.world import NAMESPACE, Issued, World, all_are, must
 
 
@@ -171,6 +173,8 @@ async def test_i18_a_capability_that_the_standby_may_lack_is_not_told_of(
 Act = Callable[[World, Issued, str], Coroutine[None, None, object]]
 ACTS: dict[str, Act] = {
     "revoke": lambda world, issued, _: world.revoke(issued, request_id="r"),
+    "withdraw a proposal": lambda world, issued, _: withdraw(world, issued.ground.proposal, request_id="r"),
+    "put evidence": lambda world, *_: put(world, b"three tests failed", request_id="r"),
     "revoke a record": lambda world, _, record_id: world.revoke_record(record_id, request_id="r"),
     "reject": lambda world, issued, _: world.approve(issued.ground.proposal, ApprovalVerdict.REJECT, request_id="r"),
     "decide": lambda world, issued, _: world.decide(issued.ground.proposal, request_id="r"),
