@@ -6,13 +6,14 @@ from google.protobuf.descriptor import EnumDescriptor
 from authority.rpc.convert import enums
 from authority.rpc.convert.enums import Vocabulary
 from authority.rpc.refused import Refused
-from capability_authority.v1 import errors_pb2, proposal_service_pb2, types_pb2
+from capability_authority.v1 import errors_pb2, evidence_service_pb2, proposal_service_pb2, types_pb2
 
 PAIRS: dict[str, tuple[Vocabulary, EnumDescriptor]] = {  # type: ignore[type-arg] # of any enum
     "approval verdicts": (enums.APPROVAL_VERDICTS, proposal_service_pb2.DecideProposalRequest.Verdict.DESCRIPTOR),
     "decider kinds": (enums.DECIDER_KINDS, proposal_service_pb2.DeciderKind.DESCRIPTOR),
     "decision outcomes": (enums.DECISION_OUTCOMES, types_pb2.DecisionOutcome.DESCRIPTOR),
     "error reasons": (enums.ERROR_REASONS, errors_pb2.ErrorReason.DESCRIPTOR),
+    "evidence states": (enums.EVIDENCE_STATES, evidence_service_pb2.EvidenceState.DESCRIPTOR),
     "key purposes": (enums.KEY_PURPOSES, types_pb2.KeyPurpose.DESCRIPTOR),
     "key states": (enums.KEY_STATES, types_pb2.KeyState.DESCRIPTOR),
     "memory types": (enums.MEMORY_TYPES, types_pb2.MemoryType.DESCRIPTOR),

@@ -161,6 +161,29 @@ EvaluatePolicy    | proposal_revision: 0                            | MALFORMED 
 EvaluatePolicy    | holder { id: "a b" }                            | MALFORMED holder.id
 EvaluatePolicy    | external_decisions {}                           | MALFORMED external_decisions[1].payload
 EvaluatePolicy    | external_decisions { payload: "x" }             | MALFORMED external_decisions[1].signature
+CreateProposal    | expire_time { nanos: 1 }                        | MALFORMED expire_time
+CreateProposal    | expire_time { seconds: 253402300800 }           | MALFORMED expire_time
+CreateProposal    | grant_ancestors { payload: "x" }                | MALFORMED grant_ancestors
+WithdrawProposal  | request_id: ""                                  | MALFORMED request_id
+WithdrawProposal  | proposal_id: ""                                 | MALFORMED proposal_id
+WithdrawProposal  | proposal_id: "*"                                | MALFORMED proposal_id
+PutEvidence       | request_id: ""                                  | MALFORMED request_id
+PutEvidence       | content: ""                                     | MALFORMED content
+PutEvidence       | media_type: ""                                  | MALFORMED media_type
+PutEvidence       | media_type: "text/plain; charset=utf-8"         | MALFORMED media_type
+PutEvidence       | media_type: "Text/Plain"                        | MALFORMED media_type
+PutEvidence       | reference { uri: "" }                           | MALFORMED reference.uri
+PutEvidence       | reference { uri: "/etc/passwd" }                | MALFORMED reference.uri
+PutEvidence       | reference { uri: "s3://logs/a b" }              | MALFORMED reference.uri
+PutEvidence       | reference { uri: "https://u:p@logs/7" }         | MALFORMED reference.uri
+PutEvidence       | reference { uri: "s3://%(2049)" }               | LIMIT_EXCEEDED reference.uri
+PutEvidence       | reference { digest: "sha256:*" }                | MALFORMED reference.digest
+PutEvidence       | visibility: 99                                  | MALFORMED visibility
+PutEvidence       | visibility_scope: "*"                           | MALFORMED visibility_scope
+PutEvidence       | claim { payload: "" }                           | MALFORMED claim.payload
+ReadEvidence      | digest: ""                                      | MALFORMED digest
+ReadEvidence      | digest: "*"                                     | MALFORMED digest
+ReadEvidence      | grant_ancestors { payload: "x" }                | MALFORMED grant_ancestors
 GetPolicyVersion  | policy_version: ""                              | MALFORMED policy_version
 GetPolicyVersion  | policy_version: "sha256:*"                      | MALFORMED policy_version
 RevokeRecord      | request_id: ""                                  | MALFORMED request_id
