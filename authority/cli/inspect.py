@@ -182,8 +182,12 @@ def _value_rows(name: str, value: Described) -> Iterator[tuple[str, str]]:
             yield name, " | ".join(str(value.get(part, "")) for part in ("namespace", "id"))
         else:
             yield from _rows(value, f"{name}.")
+    elif value == []:
+        yield name, "none"
     elif isinstance(value, list):
         for number, item in enumerate(value):
             yield from _value_rows(f"{name}[{number}]", item)
+    elif isinstance(value, bool):
+        yield name, "yes" if value else "no"
     else:
         yield name, str(value)

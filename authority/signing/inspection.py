@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from google.protobuf.descriptor import EnumDescriptor, FieldDescriptor
@@ -33,15 +34,27 @@ from capability_authority.offline import (
     to_wire,
     verify_statement,
 )
-from capability_authority.v1.statements_pb2 import Signature, SignedStatement
+from capability_authority.v1.statements_pb2 import (
+    GrantedAmount,
+    GrantedFlag,
+    GrantedNames,
+    Signature,
+    SignedStatement,
+)
 
 Described: TypeAlias = "str | int | bool | list[Described] | dict[str, Described]"
 """A value of a payload: enums as their lowercase words, instants in ISO 8601, digests as `sha256:…`, bytes in hex."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _KIND: Final = re.compile(r"application/vnd\.capability-authority\.([a-z-]+\.v[0-9]+)\+protobuf")
-_RANDOM: Final = "nonce"
-"""The one field of random bytes: it may have the length of a digest and is none."""
+_NO_DIGESTS: Final = frozenset({"nonce", "holder_public_key"})
+"""Fields of bytes that may have the length of a digest and are none."""
+_SAID_BY_ITSELF: Final = {
+    GrantedNames.DESCRIPTOR.full_name: "names",
+    GrantedAmount.DESCRIPTOR.full_name: "most",
+    GrantedFlag.DESCRIPTOR.full_name: "allowed",
+}
+"""Messages that are there to be absent or not: what they hold is shown in their place, also when it is nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,13 +200,20 @@ def _value(descriptor: FieldDescriptor, value: Any) -> Described:  # noqa: ANN40
 
 def _shower(descriptor: FieldDescriptor) -> Callable[[Any], Described]:
     if descriptor.message_type is not None:
+        if within := _SAID_BY_ITSELF.get(descriptor.message_type.full_name):
+            return partial(_within, within)
         return _instant if descriptor.message_type.full_name == Timestamp.DESCRIPTOR.full_name else _fields
     enum = descriptor.enum_type
     if enum is not None:
         return lambda number: _word(enum, number)
     if descriptor.type == FieldDescriptor.TYPE_BYTES:
-        return bytes.hex if descriptor.name == _RANDOM else _digest
+        return bytes.hex if descriptor.name in _NO_DIGESTS else _digest
     return lambda value: value
+
+
+def _within(name: str, value: Message) -> Described:
+    said = getattr(value, name)
+    return said if isinstance(said, bool | int) else list(said)
 
 
 def _digest(value: bytes) -> str:

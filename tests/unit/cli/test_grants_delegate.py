@@ -106,6 +106,20 @@ def test_for_machines_it_is_one_document(desk: Desk) -> None:
     assert set(document["grant"]) == {"payloadType", "payload", "signature"}
 
 
+def test_what_a_grant_denies_is_shown_when_it_is_inspected(desk: Desk, tmp_path: Path) -> None:
+    # Given a child that denies what is there to be denied
+    out = tmp_path / "child.grant"
+    desk.delegate("--out", str(out), "--only", "tools=", "--only", "uses=0", "--only", "network=no")
+
+    # When it is inspected, then each is said, and a key is not shown as a digest
+    shown = " ".join(ran(desk.capsys, "inspect", str(out)).out.split())
+    says = ran(desk.capsys, "inspect", str(out), "--json").document["says"]
+    assert "tools none" in shown
+    assert "uses 0 network no destructive yes" in shown
+    assert (says["tools"], says["uses"], says["network"], says["models"]) == ([], 0, False, ["small/*"])
+    assert says["holder_public_key"] == AGENT.public_key.raw.hex()
+
+
 def test_who_is_bound_to_another_credential_gets_no_key_to_hand_on_with(desk: Desk) -> None:
     child = desk.presented(base64.b64decode(desk.delegate(key=f"sha256:{'5a' * 32}").out))
 

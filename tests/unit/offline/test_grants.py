@@ -306,6 +306,7 @@ def test_a_grant_whose_depth_is_spent_is_not_handed_on() -> None:
         ({"actions": ["policy.promote"]}, "actions"),
         ({"models": ["small/1", "small/1"]}, "models"),
         ({"uses": -1}, "uses"),
+        ({"delegation_depth": -1}, "delegation_depth"),
         ({"expire_ms": NOW_MS}, "expire_time"),
         ({"correlation_id": "a b"}, "correlation_id"),
     ],

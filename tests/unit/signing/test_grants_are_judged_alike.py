@@ -197,6 +197,29 @@ def test_whatever_one_side_refuses_the_other_refuses(
     assert (service is None) == (client is None), (service, client)
 
 
+@given(data=st.data(), messages=presented())
+def test_whatever_bytes_are_shown_both_refuse_or_take_them_and_raise_nothing_else(
+    data: st.DataObject, messages: list[statements_pb2.Grant]
+) -> None:
+    # Given a chain of which some bytes are changed, or some blocks are dropped, doubled or put elsewhere
+    chain = signed_chain(messages)
+    if data.draw(st.booleans()):
+        chain = [chain[at] for at in data.draw(st.lists(st.integers(0, len(chain) - 1), min_size=1, max_size=10))]
+    else:
+        part = data.draw(st.sampled_from(["payload", "signature"]))
+        block = data.draw(st.sampled_from(chain))
+        owner = block if part == "payload" else block.signature
+        noise = bytearray(getattr(owner, part))
+        at = data.draw(st.integers(0, len(noise) - 1))
+        noise[at : at + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
+        setattr(owner, part, bytes(noise))
+
+    # Then each side has a verdict, and it is the same
+    service, client = by_the_service(chain, None, NOW), by_the_client(chain, None, NOW)
+    event(f"refused: {service is not None}")
+    assert (service is None) == (client is None), (service, client)
+
+
 @given(grants=chains())
 def test_what_a_child_exceeds_is_named_alike(grants: list[Grant]) -> None:
     # Given each block below the one before, as a child that names it

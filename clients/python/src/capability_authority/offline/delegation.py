@@ -119,7 +119,11 @@ def _child_of(parent: Grant, narrower: Narrower) -> Grant:
 def _depth(parent: Grant, wanted: int | None) -> int:
     if not parent.delegation_depth:
         raise GrantExceeded("delegation_depth", expected="a parent from which may be derived", presented="depth 0")
-    return parent.delegation_depth - 1 if wanted is None else wanted
+    if wanted is None:
+        return parent.delegation_depth - 1
+    if wanted < 0:
+        raise GrantMalformed("delegation_depth", expected="a depth of 0 or more", presented=str(wanted))
+    return wanted
 
 
 def _credential(bound_to: PublicKey | bytes) -> tuple[bytes, bytes]:
