@@ -18,6 +18,7 @@ from bench.installation import installed
 from bench.issue import measure_issue, profile_issue
 from bench.many import measure_many, profile_batch, profile_stream
 from bench.options import Options, parse
+from bench.recall import measure_recall
 from bench.serving import served
 from bench.stage import Stage
 from bench.unary import measure_unary, profile_unary
@@ -34,6 +35,7 @@ _MEASUREMENTS: Final[Mapping[str, Measurement]] = MappingProxyType(
         "issue": measure_issue,
         "exchange": measure_exchange,
         "grants": measure_grants,
+        "recall": measure_recall,
     }
 )
 _PROFILES: Final[Mapping[str, Measurement]] = MappingProxyType(

@@ -24,6 +24,9 @@ class Options:
     """Commits of a round in batches, and as many over streams and in transactions of pgbench."""
     exchanges: int
     """Of a round."""
+    recall_tenants: int
+    recall_records: int
+    """Of each of them."""
     concurrent: int
     batch_size: int
     batches_at_once: int
@@ -54,6 +57,8 @@ def parse(names: Sequence[str], arguments: Sequence[str] | None = None) -> Optio
     count("--unary-commits", 2048, "unary commits, and empty calls and replays, of a round")
     count("--many-commits", 8192, "commits in batches, and over streams, of a round")
     count("--exchanges", 512, "whole exchanges of a round")
+    count("--recall-tenants", 100, "tenants in the database while one of them recalls")
+    count("--recall-records", 10_000, "records of each of them")
     count("--concurrent", 64, "unary calls, or exchanges, under way at once")
     count("--batch-size", 256, "commits of a batch")
     count("--batches-at-once", 4, "batches under way at once")

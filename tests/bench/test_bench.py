@@ -11,7 +11,16 @@ import pytest
 from bench.options import parse
 
 ROOT = Path(__file__).parents[2]
-TINY = ("--rounds=1", "--unary-commits=16", "--many-commits=64", "--exchanges=8", "--concurrent=8", "--batch-size=16")
+TINY = (
+    "--rounds=1",
+    "--unary-commits=16",
+    "--many-commits=64",
+    "--exchanges=8",
+    "--concurrent=8",
+    "--batch-size=16",
+    "--recall-tenants=3",
+    "--recall-records=50",
+)
 FIGURES = {
     "unary_commit_vs_echo",
     "unary_commit_p50_ms",
@@ -22,6 +31,9 @@ FIGURES = {
     "batch_issues_per_s",
     "exchanges_per_s",
     "grant_chain_vs_ed25519",
+    "recall_alone_ms",
+    "recall_among_ms",
+    "recall_among_vs_alone",
 }
 
 
