@@ -10,6 +10,7 @@ from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.usecases.commit import Commit, CommitAnswer, CommitRequest
 from authority.usecases.ports import Registry
+from authority.usecases.recheck import known_again
 from authority.usecases.shared_reading import SharedReading
 
 CommitItem: TypeAlias = Callable[[CommitRequest | Refusal], Awaitable[CommitAnswer | Refusal]]
@@ -25,7 +26,7 @@ class OpenCommitStream:
 
     async def __call__(self, caller: Caller) -> "CommitStream | Refusal":
         """NOT_ALLOWED for a caller who could commit nothing."""
-        read = partial(self.registry.owner, caller.tenant, caller.key_id)
+        read = partial(known_again, self.registry, caller)
         return require(caller, Right.COMMIT) or CommitStream(caller, self.commit, SharedReading(read))
 
 
@@ -44,7 +45,7 @@ class CommitStream:
         read anew for every item after it came, with the rights that the principal has by then.
         """
         key = await self.key_now()
-        if key is None or key.principal.ref != self.caller.ref or still_valid(self.caller, self.commit.clock.now()):
+        if key is None or still_valid(self.caller, self.commit.clock.now()):
             return Refusal(Reason.CALLER_UNAUTHENTICATED)
         if isinstance(request, Refusal):
             return request
