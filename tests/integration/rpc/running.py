@@ -39,12 +39,12 @@ GET_RECORD = "/capability_authority.v1.MemoryService/GetMemoryRecord"
 ONE_RECORD = b"\x0a\x24" + UUID.encode()
 
 
-async def authenticate_anybody(*_: object) -> Caller:
+async def authenticate_anybody(*_: object, **__: object) -> Caller:
     """Takes every call for `CALLER`'s."""
     return CALLER
 
 
-async def _unexpected(*_: object) -> Any:
+async def _unexpected(*_: object, **__: object) -> Any:
     raise AssertionError("no call was expected")
 
 

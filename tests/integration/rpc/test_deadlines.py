@@ -15,7 +15,7 @@ async def test_f04_a_use_case_gets_the_servers_cap_as_deadline(days: int | None)
     # Given a use case that notes its deadline.
     left: list[float] = []
 
-    async def note(*_: object) -> Refusal:
+    async def note(*_: object, **__: object) -> Refusal:
         left.append(current_deadline() - asyncio.get_running_loop().time())
         return Refusal(Reason.NOT_FOUND)
 
@@ -30,7 +30,7 @@ async def test_f04_a_use_case_gets_the_servers_cap_as_deadline(days: int | None)
 async def test_f04_a_callers_shorter_deadline_counts() -> None:
     left: list[float] = []
 
-    async def note(*_: object) -> Refusal:
+    async def note(*_: object, **__: object) -> Refusal:
         left.append(current_deadline() - asyncio.get_running_loop().time())
         return Refusal(Reason.NOT_FOUND)
 
@@ -43,7 +43,7 @@ async def test_f04_a_callers_shorter_deadline_counts() -> None:
 
 async def test_f04_a_call_that_never_ends_is_given_up_at_the_cap() -> None:
     # Given a use case that hangs, and a server with a small cap.
-    async def hang(*_: object) -> None:
+    async def hang(*_: object, **__: object) -> None:
         await asyncio.Event().wait()
 
     async with running(use_cases(get_record=hang), deadline_cap=0.05, deadline_margin=0.01) as service:
@@ -55,7 +55,7 @@ async def test_f04_a_call_that_never_ends_is_given_up_at_the_cap() -> None:
 
 
 async def test_f04_authentication_is_bounded_too() -> None:
-    async def hang(*_: object) -> None:
+    async def hang(*_: object, **__: object) -> None:
         await asyncio.Event().wait()
 
     async with running(use_cases(authenticate=hang), deadline_cap=0.05) as service:
@@ -76,7 +76,7 @@ async def test_f03_what_was_sent_goes_on_after_the_callers_deadline() -> None:
 
     tasks: list[asyncio.Task[Refusal]] = []
 
-    async def shielded(*_: object) -> Refusal:
+    async def shielded(*_: object, **__: object) -> Refusal:
         tasks.append(asyncio.ensure_future(work()))
         return await asyncio.shield(tasks[0])
 

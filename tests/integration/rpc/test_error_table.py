@@ -13,7 +13,7 @@ from tests.integration.rpc.running import GET_RECORD, ONE_RECORD, running, use_c
 @pytest.mark.parametrize("reason", Reason, ids=lambda reason: reason.name)
 async def test_every_reason_reaches_the_caller(reason: Reason) -> None:
     # Given a use case that refuses.
-    async def refuse(*_: object) -> Refusal:
+    async def refuse(*_: object, **__: object) -> Refusal:
         return Refusal(reason, {"term": "audience", "differs": "a,b"})
 
     # When it is called.
@@ -29,7 +29,7 @@ async def test_every_reason_reaches_the_caller(reason: Reason) -> None:
 
 
 async def test_a_refusal_while_authenticating_is_answered_alike() -> None:
-    async def refuse(*_: object) -> Refusal:
+    async def refuse(*_: object, **__: object) -> Refusal:
         return Refusal(Reason.CALLER_UNAUTHENTICATED)
 
     async with running(use_cases(authenticate=refuse)) as service:
@@ -67,7 +67,7 @@ async def test_f07_a_standard_service_reads_as_strictly() -> None:
 
 async def test_an_rpc_of_a_later_contract_is_not_implemented() -> None:
     async with running(use_cases()) as service:
-        failure = await service.fail("/capability_authority.v1.GrantService/IssueGrant", b"anything", metadata=())
+        failure = await service.fail("/capability_authority.v1.InteropService/ResolveKey", b"anything", metadata=())
 
     assert (failure.code.name, failure.reason) == ("UNIMPLEMENTED", "NOT_IMPLEMENTED")
 
@@ -83,7 +83,7 @@ async def test_facts_of_many_bytes_still_reach_the_caller() -> None:
     # Given a refusal whose facts name the longest things that can be named.
     longest = "x" * 256 + sha256(b"").hexdigest()
 
-    async def refuse(*_: object) -> Refusal:
+    async def refuse(*_: object, **__: object) -> Refusal:
         return Refusal(Reason.IDEMPOTENCY_CONFLICT, {"differs": longest, "receipt_id": longest})
 
     async with running(use_cases(get_record=refuse)) as service:

@@ -15,22 +15,22 @@ SECRET = "dsn=postgres://authority:SECRET@db"
 NOTHING: dict[str, str] = {}
 
 
-async def _value_error(*_: object) -> None:
+async def _value_error(*_: object, **__: object) -> None:
     raise ValueError(SECRET)
 
 
-async def _caused(*_: object) -> None:
+async def _caused(*_: object, **__: object) -> None:
     try:
         NOTHING[SECRET]
     except KeyError as fault:
         raise RuntimeError(SECRET) from fault
 
 
-async def _group(*_: object) -> None:
+async def _group(*_: object, **__: object) -> None:
     raise ExceptionGroup(SECRET, [ValueError(SECRET)])
 
 
-async def _not_a_record(*_: object) -> object:
+async def _not_a_record(*_: object, **__: object) -> object:
     return object()
 
 
@@ -63,7 +63,7 @@ async def test_f01_the_log_tells_the_causes_in_turn() -> None:
 
 
 async def test_f01_the_log_repeats_what_the_system_and_this_service_say() -> None:
-    async def fail(*_: object) -> None:
+    async def fail(*_: object, **__: object) -> None:
         try:
             raise ConnectionRefusedError(111, "refused", "db:5432")
         except OSError as fault:
@@ -89,7 +89,7 @@ async def test_f01_the_log_repeats_what_the_system_and_this_service_say() -> Non
     ids=lambda value: type(value).__name__,
 )
 async def test_a_fault_that_may_pass_is_told_as_one(fault: Exception, reason: Reason) -> None:
-    async def fail(*_: object) -> None:
+    async def fail(*_: object, **__: object) -> None:
         raise fault
 
     async with running(use_cases(get_record=fail)) as service:
@@ -109,7 +109,7 @@ async def test_a_fault_while_authenticating_is_hidden_alike() -> None:
 
 async def test_f02_a_cancellation_inside_a_handler_is_answered() -> None:
     # Given a use case whose own sub-task is cancelled, as by a pool that closes.
-    async def await_a_cancelled_task(*_: object) -> None:
+    async def await_a_cancelled_task(*_: object, **__: object) -> None:
         task = asyncio.ensure_future(asyncio.Event().wait())
         task.cancel()
         await task
@@ -126,7 +126,7 @@ async def test_f02_a_cancelled_call_is_no_incident() -> None:
     # Given a call that waits inside.
     entered, left = asyncio.Event(), asyncio.Event()
 
-    async def wait_for_ever(*_: object) -> None:
+    async def wait_for_ever(*_: object, **__: object) -> None:
         entered.set()
         try:
             await asyncio.Event().wait()
@@ -152,7 +152,7 @@ async def test_f02_a_cancelled_call_is_no_incident() -> None:
 async def test_f01_the_service_goes_on_after_a_fault() -> None:
     answers = [ValueError(SECRET), None]
 
-    async def fail_once(*_: object) -> Refusal:
+    async def fail_once(*_: object, **__: object) -> Refusal:
         fault = answers.pop(0)
         if fault:
             raise fault

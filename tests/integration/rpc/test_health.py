@@ -24,7 +24,7 @@ async def test_health_is_told_for_the_server_and_each_service() -> None:
         service.server.set_serving(serving=False)
         paused = {name: await _health(service, name) for name in ("", *SERVICES)}
 
-    assert len(served) == 6
+    assert len(served) == 1 + len(SERVICES) > 1
     assert set(served.values()) == {SERVING}
     assert set(paused.values()) == {NOT_SERVING}
 
@@ -54,7 +54,7 @@ async def test_a_dependency_has_a_health_of_its_own() -> None:
         service.server.set_dependency(REDIS, serving=True)
         assert [await _health(service, name) for name in ("", REDIS)] == [SERVING, SERVING]
         service.server.set_dependency(REDIS, serving=False)
-        assert [await _health(service, name) for name in ("", *SERVICES)] == [SERVING] * 6
+        assert [await _health(service, name) for name in ("", *SERVICES)] == [SERVING] * (1 + len(SERVICES))
         assert await _health(service, REDIS) == NOT_SERVING
 
         # And the other way about

@@ -36,7 +36,7 @@ async def test_f05_four_mebibytes_are_refused_by_our_own_limit_and_one_byte_more
 
 
 async def test_g16_metadata_over_eight_kibibytes_is_refused_every_time() -> None:
-    async def refuse(*_: object) -> Refusal:
+    async def refuse(*_: object, **__: object) -> Refusal:
         return Refusal(Reason.NOT_FOUND)
 
     async with running(use_cases(get_record=refuse)) as service:
@@ -52,7 +52,7 @@ async def test_f13_no_more_calls_run_at_once_than_allowed() -> None:
     entered, may_end = asyncio.Semaphore(0), asyncio.Event()
     most = running_now = 0
 
-    async def wait(*_: object) -> Refusal:
+    async def wait(*_: object, **__: object) -> Refusal:
         nonlocal most, running_now
         running_now += 1
         most = max(most, running_now)
@@ -81,7 +81,7 @@ async def test_f13_cancelled_calls_leave_nothing_running() -> None:
     # Given many calls on one connection, each cancelled as soon as it runs.
     entered, running_now = asyncio.Semaphore(0), 0
 
-    async def wait(*_: object) -> None:
+    async def wait(*_: object, **__: object) -> None:
         nonlocal running_now
         running_now += 1
         entered.release()
@@ -90,7 +90,7 @@ async def test_f13_cancelled_calls_leave_nothing_running() -> None:
         finally:
             running_now -= 1
 
-    async def refuse(*_: object) -> Refusal:
+    async def refuse(*_: object, **__: object) -> Refusal:
         return Refusal(Reason.NOT_FOUND)
 
     async with running(use_cases(get_record=wait, get_proposal=refuse), concurrent_rpcs=50) as service:
@@ -116,7 +116,7 @@ async def test_f13_cancelled_calls_leave_nothing_running() -> None:
 
 async def test_f13_watches_of_health_leave_room_for_calls() -> None:
     # Given as many watches, which need no proof, as calls may run at once, some of them on other connections.
-    async def refuse(*_: object) -> Refusal:
+    async def refuse(*_: object, **__: object) -> Refusal:
         return Refusal(Reason.NOT_FOUND)
 
     watch_of = health_pb2.HealthCheckRequest()

@@ -92,14 +92,14 @@ async def test_i05_the_digest_is_over_the_bytes_and_not_over_their_meaning() -> 
 async def test_the_use_case_gets_the_authenticated_caller_and_the_request() -> None:
     seen: list[object] = []
 
-    async def get_record(*given: object) -> Refusal:
-        seen.extend((*given, current_caller()))
+    async def get_record(*given: object, with_unvalidated: bool) -> Refusal:
+        seen.extend((*given, with_unvalidated, current_caller()))
         return Refusal(Reason.NOT_FOUND)
 
     async with running(use_cases(authenticate=authenticate_anybody, get_record=get_record)) as service:
         await service.fail()
 
-    assert seen == [CALLER, UUID, CALLER]
+    assert seen == [CALLER, UUID, False, CALLER]
 
 
 async def test_malformed_is_told_before_the_use_case_judges_the_proof() -> None:

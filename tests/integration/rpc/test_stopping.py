@@ -30,7 +30,7 @@ async def test_f12_running_calls_end_before_the_server_stops() -> None:
     # Given a call that is running, and a watcher of health.
     entered, may_end = asyncio.Event(), asyncio.Event()
 
-    async def wait(*_: object) -> Refusal:
+    async def wait(*_: object, **__: object) -> Refusal:
         entered.set()
         await may_end.wait()
         return Refusal(Reason.NOT_FOUND)
@@ -62,7 +62,7 @@ async def test_f12_a_stuck_call_does_not_outlive_the_grace() -> None:
     # Given one call that never ends and one that aborts.
     entered, left = asyncio.Event(), asyncio.Event()
 
-    async def hang(*_: object) -> None:
+    async def hang(*_: object, **__: object) -> None:
         entered.set()
         try:
             await asyncio.Event().wait()
@@ -98,7 +98,7 @@ async def test_plaintext_is_refused_where_others_can_reach_it(address: str) -> N
 
 async def test_with_credentials_the_server_speaks_tls() -> None:
     # Given a certificate for 127.0.0.1.
-    async def refuse(*_: object) -> Refusal:
+    async def refuse(*_: object, **__: object) -> Refusal:
         return Refusal(Reason.NOT_FOUND)
 
     certificate, private_key = self_signed("127.0.0.1")
@@ -119,7 +119,7 @@ async def test_with_credentials_the_server_speaks_tls() -> None:
 
 
 async def test_a_unix_socket_needs_no_tls(tmp_path: Path) -> None:
-    async def refuse(*_: object) -> Refusal:
+    async def refuse(*_: object, **__: object) -> Refusal:
         return Refusal(Reason.NOT_FOUND)
 
     server = RpcServer(use_cases(get_record=refuse), AUDIENCE)

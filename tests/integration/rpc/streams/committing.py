@@ -113,5 +113,5 @@ async def after_round_trips(service: Running, count: int = 20) -> None:
         assert (await service.fail_elsewhere()).reason == "NOT_FOUND"
 
 
-async def refuse_reads(*_: object) -> Refusal:
+async def refuse_reads(*_: object, **__: object) -> Refusal:
     return Refusal(Reason.NOT_FOUND)

@@ -21,7 +21,7 @@ from tests.integration.rpc.streams.committing import Committing, after_round_tri
 
 async def test_a_stream_is_authenticated_before_anything_is_read_or_written() -> None:
     # Given a caller that nobody knows
-    async def authenticate(*_: object) -> Refusal:
+    async def authenticate(*_: object, **__: object) -> Refusal:
         return Refusal(Reason.CALLER_UNAUTHENTICATED)
 
     async with running(use_cases(authenticate=authenticate)) as service:
@@ -65,7 +65,7 @@ async def test_a_stream_without_a_kind_is_served_to_nobody(monkeypatch: pytest.M
 
 async def test_f04_the_opening_is_bounded_and_an_open_stream_lives_on() -> None:
     # Given a server that gives every call a moment
-    async def hang(*_: object) -> None:
+    async def hang(*_: object, **__: object) -> None:
         await asyncio.Event().wait()
 
     # When authenticating takes too long, then the opening is given up
