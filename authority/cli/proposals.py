@@ -81,6 +81,9 @@ def show(
     for name, value in _lines(found):
         if value:
             say(f"{name:<12} {printable(value)}")
+    if found.content_erased:
+        say(f"{'says':<12} (content erased: it failed for secrets)")
+        return
     text = found.content.decode("utf-8", "backslashreplace")
     say(f"{'says':<12} {printable(text[:_SHOWN_CHARACTERS])}{'…' if len(text) > _SHOWN_CHARACTERS else ''}")
 
@@ -115,7 +118,8 @@ def withdraw(
 
 def _document(proposal: Proposal) -> Json:
     document: Json = MessageToDict(proposal.message, preserving_proto_field_name=True)
-    return document
+    assert isinstance(document, dict)
+    return {**document, "content_erased": True} if proposal.content_erased else document
 
 
 def _row(proposal: Proposal) -> tuple[str, ...]:

@@ -72,7 +72,8 @@ class ProposalServicer(ProposalServiceServicer):
         """The newest revision."""
         if request.proposal_id not in self._state.proposals:
             raise Refusal(grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
-        return proposal_pb.GetProposalResponse(proposal=self._state.proposals[request.proposal_id])
+        proposal = self._state.proposals[request.proposal_id]
+        return proposal_pb.GetProposalResponse(proposal=proposal, content_erased=not proposal.content)
 
     async def ListProposals(
         self, request: proposal_pb.ListProposalsRequest, context: Context
@@ -86,8 +87,11 @@ class ProposalServicer(ProposalServiceServicer):
     async def ValidateProposal(
         self, request: proposal_pb.ValidateProposalRequest, context: Context
     ) -> proposal_pb.ValidateProposalResponse:
-        """Passes everything."""
+        """Passes everything; where it takes long, when the same request asks again."""
         proposal = self._state.proposals[request.proposal_id]
+        if self._state.takes_long and request.request_id not in self._state.validating:
+            self._state.validating.add(request.request_id)
+            return proposal_pb.ValidateProposalResponse(state=proposal_pb.PROPOSAL_STATE_VALIDATING)
         proposal.state = proposal_pb.PROPOSAL_STATE_VALIDATED
         finding = types.ValidationFinding(
             validator="schema", validator_version="1", outcome=types.VALIDATION_OUTCOME_PASS, confidence_permille=1000

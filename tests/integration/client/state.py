@@ -62,6 +62,10 @@ class State:
         """How the next streams end; after these they last as long as their callers want."""
         self.streamed: list[list[str]] = []
         """The commit keys that came on each stream."""
+        self.takes_long = False
+        """Whether validators are at a proposal yet when they are first asked about it."""
+        self.validating: set[str] = set()
+        """The requests that were answered so."""
         self.silent_items: set[str] = set()
         """Commits under these keys are read from streams, and never answered."""
         self._numbers = count(1)

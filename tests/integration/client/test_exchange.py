@@ -50,6 +50,25 @@ from tests.integration.client.small_authority import SmallAuthority
 from tests.integration.client.state import NOW_MS
 
 
+async def test_a_validation_that_takes_long_is_asked_for_again_by_its_request(
+    client: CapabilityAuthority, small_authority: SmallAuthority
+) -> None:
+    proposal = await client.propose(memory_namespace="engineering/reviews", memory_type="critique", content=CONTENT)
+    small_authority.state.takes_long = True
+    first = await client.validate(proposal)
+    assert (first.state, first.outcome, first.findings) == ("validating", "unspecified", ())
+    again = await client.validate(proposal, request_id=first.request_id)
+    assert (again.state, again.outcome, again.request_id) == ("validated", "pass", first.request_id)
+
+
+async def test_erased_content_is_told(client: CapabilityAuthority, small_authority: SmallAuthority) -> None:
+    proposal = await client.propose(memory_namespace="engineering/reviews", memory_type="critique", content=CONTENT)
+    assert not (await client.get_proposal(proposal.proposal_id)).content_erased
+    small_authority.state.proposals[proposal.proposal_id].content = b""
+    found = await client.get_proposal(proposal.proposal_id)
+    assert (found.content, found.content_erased) == (b"", True)
+
+
 async def test_a_proposal_becomes_a_record_with_a_receipt_that_verifies_offline(client: CapabilityAuthority) -> None:
     # Given a proposal, as a dict, validated and allowed
     proposal = await client.propose(memory_namespace="engineering/reviews", memory_type="critique", content=CONTENT)

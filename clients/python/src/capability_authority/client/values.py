@@ -64,6 +64,8 @@ class Proposal:
     """The newest validation receipt of the revision, when it was asked for by `get_proposal` and there is one."""
     decisions: tuple[proposal_service_pb2.RevisionDecision, ...] = ()
     """What was decided on it, in that order, when it was asked for by `get_proposal`; the newest 200."""
+    content_erased: bool = False
+    """Whether its content failed for secrets and was erased after its review; told by `get_proposal`."""
 
     def __repr__(self) -> str:
         """Short: the content may be large."""
@@ -111,7 +113,7 @@ class Proposal:
 
     @property
     def content(self) -> bytes:
-        """The exact bytes; empty in a listed proposal."""
+        """The exact bytes; empty in a listed proposal, and where `content_erased`."""
         return self.message.content
 
     @property
@@ -151,10 +153,12 @@ class Validation:
     receipt: SignedStatement = field(repr=False)
     """The signed validation receipt, to issue with."""
     outcome: str
-    """"pass", "review" (a person must look) or "fail"."""
+    """"pass", "review" (a person must look) or "fail"; "unspecified" while `state` is "validating"."""
     findings: tuple[Finding, ...]
     state: str
-    """The state of the proposal now."""
+    """The state of the proposal now. While it is "validating" there is no receipt yet."""
+    request_id: str = ""
+    """Of the request: asked for again under it, what takes long goes on."""
 
 
 @dataclass(frozen=True, slots=True)

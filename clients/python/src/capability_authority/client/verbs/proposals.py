@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime
 from typing import Unpack
+from uuid import uuid4
 
 from capability_authority.client.call_options import CallOptions
 from capability_authority.client.connection import Connection
@@ -102,7 +103,7 @@ class ProposalVerbs(Connection):
         request = pb.GetProposalRequest(proposal_id=proposal_id, revision=revision)
         response = await self._send(request, pb.GetProposalResponse, **options)
         receipt = response.validation_receipt if response.HasField("validation_receipt") else None
-        return Proposal(response.proposal, receipt, tuple(response.decisions))
+        return Proposal(response.proposal, receipt, tuple(response.decisions), response.content_erased)
 
     async def list_proposals(
         self,
@@ -132,9 +133,11 @@ class ProposalVerbs(Connection):
     ) -> Validation:
         """Have a revision validated by its profile.
 
-        Validators may take up to 30 seconds: give a `timeout` of twice that for slow profiles. When time runs out, the
-        same `request_id` goes on waiting for the same run. Raises `AuthorityError`.
+        Validators are waited for 30 seconds, or as long as `timeout` allows. When they need longer, `state` is
+        "validating": ask again with the `request_id` of the answer, which goes on waiting for the same run. Raises
+        `AuthorityError`.
         """
+        request_id = request_id or str(uuid4())
         request = pb.ValidateProposalRequest(
             request_id=request_id, proposal_id=proposal.proposal_id, revision=proposal.revision
         )
@@ -144,6 +147,7 @@ class ProposalVerbs(Connection):
             outcome=word_of(types_pb2.ValidationOutcome, response.outcome),
             findings=tuple(map(finding_of, response.findings)),
             state=word_of(pb.ProposalState, response.state),
+            request_id=request_id,
         )
 
     async def withdraw(
