@@ -68,6 +68,7 @@ async def test_h10_a_revocation_is_told_by_event_audit_and_feed_and_says_why(
             "memoryNamespace": NAMESPACE,
             "recordId": record_id,
             "recordVersion": 2,
+            "validated": True,
             "receiptId": answer.receipt.receipt_id,
             "memoryType": "durable_fact",
             "provenance": "user_claim",
