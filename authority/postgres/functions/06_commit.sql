@@ -15,7 +15,8 @@
 --
 -- In the judgement (2 and 3): a asked plan, own the receipt under its key, h proposal head, q proposal revision,
 -- c capability, v validation receipt, d decision receipt, s the record that a correction is to supersede, n memory
--- namespace, hk holder key, k issuer key, z a person's decision on the revision.
+-- namespace, hk holder key, k issuer key, n a named approval, y its row, p its person, z a
+-- later decision against it, l a link.
 --
 -- Its owner makes it: whoever migrates may take that role on and has none of its rights otherwise, so that nobody but a
 -- superuser could give the function away or replace it later. This file is one transaction.
@@ -162,11 +163,37 @@ begin
         when v.outcome = 'fail' then 'NOT_VALIDATED'
         when s.superseded_by is not null then 'NOT_VALIDATED'
         when d.outcome = 'require_approval' then 'APPROVAL_REQUIRED'
-        when (a.approval_reference is not null or d.approvals <> '{}') and not approvals_stand(
-          a.tenant,
-          case when a.approval_reference = any (d.approvals) or a.approval_reference is null then d.approvals
-            else d.approvals || a.approval_reference end,
-          a.proposal_id, a.revision, a.holder, q.actor_chain || q.proposer || coalesce(q.subject, q.proposer), judged_at)
+        -- Every approval that the decision names still counts, each of another person and of none whose own matter it is,
+        -- over the links of now. `same_person` costs more than all else here, and few have links.
+        when (a.approval_reference is not null or d.approvals <> '{}') and (
+          select count(distinct p.person) from unnest(d.approvals || a.approval_reference) n (reference)
+          cross join lateral (
+            select o.decided_by, o.sequence from approval_decision o
+            where o.tenant = a.tenant and o.reference between n.reference and n.reference
+              and o.proposal_id = a.proposal_id and o.revision = a.revision
+              and o.verdict = 'approve' and o.decided_by_kind <> 'system_policy'
+              and o.expire_time > judged_at and (o.holder is null or o.holder = a.holder)
+            order by o.reference limit 1) y
+          cross join lateral (
+            select case
+                when exists (
+                  select 1 from principal_link l
+                  where l.tenant = o.tenant and l.principal = o.principal and l.state = 'verified')
+                  or exists (
+                  select 1 from principal_link l
+                  where l.tenant = o.tenant and l.other = o.principal and l.state = 'verified')
+                then (select array_agg(s order by s) from same_person(o.tenant, o.principal) s)
+                else array[o.principal]
+              end as person
+            from principal o
+            where o.tenant = a.tenant and o.principal = y.decided_by and o.state = 'active'
+              and o.kind in ('user', 'admin') and 'decide' = any (o.rights) limit 1) p
+          where not p.person && (q.actor_chain || q.proposer || coalesce(q.subject, q.proposer))
+            and not exists (
+              select 1 from approval_decision z where z.tenant = a.tenant and z.proposal_id = a.proposal_id
+                and z.revision = a.revision and z.sequence > y.sequence
+                and z.verdict in ('reject', 'request_changes', 'revoke'))
+        ) < (select count(distinct n) from unnest(d.approvals || a.approval_reference) n)
           then 'APPROVAL_REQUIRED'
         -- a person took back what policy allowed by itself
         when a.approval_reference is null and d.approvals = '{}' and exists (
