@@ -41,7 +41,7 @@ SQL_MUTANTS: dict[str, SqlMutant] = {
         "when s.record_id is not null and exists (", "when false and exists (", frozenset({"make_corrections"})
     ),
     "what was superseded is read on": SqlMutant(
-        "and r.superseded_by is null", "", frozenset({"make_corrections"}), "12_visible_records.sql"
+        "where r.superseded_by is null", "where true", frozenset({"make_corrections"}), "12_visible_records.sql"
     ),
     "a revoked grant is overlooked": SqlMutant(
         "bool_or(block.state = 'revoked') as is_revoked",
