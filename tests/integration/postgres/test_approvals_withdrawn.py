@@ -1,4 +1,4 @@
-"""Approvals that are lost while a commit runs: none is acknowledged as lost while a commit that rests on it can land."""
+"""Approvals that are lost while a commit runs: none is acknowledged as lost while what rests on it can still land."""
 
 import pytest
 
