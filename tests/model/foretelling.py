@@ -66,6 +66,14 @@ class Foretelling:
         """CreateProposal for a proposal that exists."""
         if proposal.revision.proposer != by.ref:
             return Reason.NOT_FOUND
+        if self._head(proposal) is ProposalState.WITHDRAWN:
+            return Reason.NOT_VALIDATED
+        return Reason.ALREADY_COMMITTED if proposal.revision.proposal_id in self.notes.committed else None
+
+    def of_withdrawal(self, proposal: StoredProposal, by: Person) -> Reason | None:
+        """WithdrawProposal: by its proposer or an admin, before it is committed."""
+        if by.ref != proposal.revision.proposer and by.principal.kind is not PrincipalKind.ADMIN:
+            return Reason.NOT_FOUND
         return Reason.ALREADY_COMMITTED if proposal.revision.proposal_id in self.notes.committed else None
 
     def of_validation(self, proposal: StoredProposal) -> Reason | None:
@@ -112,7 +120,7 @@ class Foretelling:
 
     def _of_current(self, proposal: StoredProposal) -> Reason | None:
         proposal_id, revision = revision_of(proposal)
-        if self.notes.heads[proposal_id].revision != revision:
+        if self.notes.heads[proposal_id].revision != revision or self._head(proposal) is ProposalState.WITHDRAWN:
             return Reason.NOT_VALIDATED
         return Reason.ALREADY_COMMITTED if proposal_id in self.notes.committed else None
 

@@ -120,6 +120,13 @@ class CommitMachine(Lending):
         await self.nothing_gets_through()
         return _if_any(revised)
 
+    @rule(of=BASES, by=WHOEVER)
+    @played
+    async def withdraw_proposal(self, of: Base, by: PrincipalKind) -> None:
+        """By its proposer and the admin; whoever else tries finds nothing. No capability on it gets through then."""
+        await self.taken_back(_proposal(of), self.world.person(by))
+        await self.nothing_gets_through()
+
     @rule(of=BASES, retry=st.booleans())
     @played
     async def validate(self, of: Base, *, retry: bool) -> None:

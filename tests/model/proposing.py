@@ -6,6 +6,7 @@ from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.references import HOUR, after
 from tests.model.notes import Burial, Ground, Head, Verdict, revision_of
 from tests.model.player import Player
+from tests.world.withdrawing import withdraw
 from tests.world.world import Allowed, Person, must
 
 EVIDENCE = (b"\x01" * 32, b"\x02" * 32)
@@ -52,6 +53,25 @@ class Proposing(Player):
         self.notes.heads[proposal_id] = Head(revision, ProposalState.PROPOSED)
         self.notes.tell("proposal.create", proposal.revision.proposer, f"{proposal_id}:{revision}", "proposed")
         return proposal
+
+    async def taken_back(self, proposal: StoredProposal, by: Person) -> None:
+        """WithdrawProposal, and once more: the first time stands."""
+        withdrawn = await self.ask(
+            ("withdraw", self.request_id()),
+            self.foretelling.of_withdrawal(proposal, by),
+            lambda request_id: withdraw(self.world, proposal, by=by, request_id=request_id),
+            retry=False,
+        )
+        if withdrawn is None:
+            return
+        proposal_id = proposal.revision.proposal_id
+        head = self.notes.heads[proposal_id]
+        self.agree("whether it was withdrawn before", head.state is ProposalState.WITHDRAWN, withdrawn.replayed)
+        if not withdrawn.replayed:
+            head.state = ProposalState.WITHDRAWN
+            self.notes.tell("proposal.withdraw", by.ref, proposal_id, "withdrawn")
+        again = must(await withdraw(self.world, proposal, by=by))
+        self.agree("another withdrawal", (withdrawn.withdraw_time, True), (again.withdraw_time, again.replayed))
 
     async def validated(self, proposal: StoredProposal, *, retry: bool = False) -> None:
         """ValidateProposal."""
