@@ -24,6 +24,8 @@ _SLACK_S: Final = 0.5
 _OPTIONS: Final = (
     # A request is sent once: what is away is a finding, and a validation can be asked for again.
     ("grpc.enable_retries", 0),
+    # Content goes to whom the operator named, whatever proxy the environment names.
+    ("grpc.enable_http_proxy", 0),
     ("grpc.max_receive_message_length", ANSWER_BYTES),
     ("grpc.initial_reconnect_backoff_ms", 500),
     ("grpc.max_reconnect_backoff_ms", 5_000),

@@ -24,6 +24,7 @@ from capability_authority.v1.validator_service_pb2_grpc import (
     ValidatorServiceServicer,
     add_ValidatorServiceServicer_to_server,
 )
+from tests.integration.rpc.certificates import self_signed
 
 ROOT = Path(__file__).parents[2]
 NAME = ValidatorName("house-style", "1")
@@ -52,8 +53,8 @@ async def fail(_: pb.JudgeRequest) -> pb.JudgeResponse:
 
 
 @asynccontextmanager
-async def hosting(judge: Judge) -> AsyncIterator[str]:
-    """The address of a host on this machine."""
+async def hosting(judge: Judge, credentials: grpc.ServerCredentials | None = None) -> AsyncIterator[str]:
+    """The address of a host on this machine; over TLS with credentials."""
 
     class Servicer(ValidatorServiceServicer):
         async def Judge(self, request: pb.JudgeRequest, context: Any) -> pb.JudgeResponse:  # noqa: N802
@@ -65,7 +66,8 @@ async def hosting(judge: Judge) -> AsyncIterator[str]:
 
     server = aio.server()
     add_ValidatorServiceServicer_to_server(Servicer(), server)
-    port = server.add_insecure_port("127.0.0.1:0")
+    address = "127.0.0.1:0"
+    port = server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
     await server.start()
     try:
         yield f"127.0.0.1:{port}"
@@ -73,9 +75,12 @@ async def hosting(judge: Judge) -> AsyncIterator[str]:
         await server.stop(0)
 
 
-async def finding_of(address: str, *, limit_s: float = 30.0, content: bytes = b"a note") -> Finding:
+async def finding_of(
+    address: str, *, limit_s: float = 30.0, content: bytes = b"a note", certificate: Path | None = None
+) -> Finding:
     """What is found by the validator at the address."""
-    validators = InstalledValidators({"house": panel("house", "1", [Hosted(NAME, address, limit_s)])})
+    hosted = Hosted(NAME, address, limit_s, certificate)
+    validators = InstalledValidators({"house": panel("house", "1", [hosted])})
     profile = validators.profile("house")
     assert profile
     try:
@@ -92,6 +97,18 @@ async def test_what_a_host_finds_is_a_finding(outcome: ValidationOutcome, reason
     number = types.ValidationOutcome.Value(f"VALIDATION_OUTCOME_{outcome.name}")
     async with hosting(answer(outcome=number, reason=reason, confidence_permille=700)) as address:
         assert await finding_of(address) == Finding(NAME.name, NAME.version, outcome, reason, 700)
+
+
+async def test_a_host_elsewhere_is_asked_over_tls_by_the_certificate_that_was_named(tmp_path: Path) -> None:
+    certificate, key = self_signed("127.0.0.1")
+    named, another = tmp_path / "named.pem", tmp_path / "another.pem"
+    named.write_bytes(certificate)
+    another.write_bytes(self_signed("127.0.0.1")[0])
+    async with hosting(answer(), grpc.ssl_server_credentials([(key, certificate)])) as address:
+        assert (await finding_of(address, certificate=named)).outcome is ValidationOutcome.PASS
+        # then neither a host of another authority is asked, nor this one without TLS
+        assert (await finding_of(address, certificate=another)).reason == FAILED
+        assert (await finding_of(address)).reason == FAILED
 
 
 async def test_a_host_sees_what_it_judges_and_not_whose_it_is() -> None:
