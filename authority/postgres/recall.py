@@ -42,6 +42,7 @@ class PostgresRecall:
     ) -> RecallAnswer | Refusal:
         """The hits after `after`, in one statement: one snapshot answers for freshness, visibility and rank."""
         async with self.database.transaction(tenant, read_only=True) as connection:
+            await connection.execute(statement("plan_recall_anew"))
             found = await connection.fetch(
                 statement("recall_page"),
                 str(tenant),

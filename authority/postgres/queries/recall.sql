@@ -7,8 +7,8 @@
 -- Ranked is by each word for itself: of what is negated (!!) ts_rank compares no distances. Between the words of an "and"
 -- it compares each place of each with each place of every other, for seconds a record that was made for it.
 --
--- It seeks, by `between`, in the order of the index that is meant: by equality a planner may take any index that begins
--- with the tenant. No index of words serves it: see ARCHITECTURE, Decisions.
+-- It is planned for its tenant and memory namespace alone (`plan_recall_anew`). No index of words serves it: see
+-- ARCHITECTURE, Decisions.
 with asked as materialized (
   select websearch_to_tsquery('simple', $5) as words,
     ($16::uuid is null or exists (select 1 from authority.commit_receipt c where c.tenant = $1 and c.receipt_id = $16))
@@ -18,8 +18,7 @@ matching as (
   select r.record_id, r.create_time,
     floor(ts_rank('{0.1, 0.2, 0.4, 1.0}', r.search, !!a.words, 1) * 1000000)::integer as score
   from asked a
-  join authority.recalled_records($1, $3, $4, $19) r on (r.memory_namespace, r.record_id)
-    between ($2, '00000000-0000-0000-0000-000000000000') and ($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+  join authority.recalled_records($1, $3, $4, $19) r on r.memory_namespace = $2
   where a.is_fresh
     and ($6::text[] is null or r.memory_type = any ($6))
     and ($7::text[] is null or r.provenance = any ($7))
@@ -56,3 +55,8 @@ left join authority.memory_record r on r.tenant = $1 and r.record_id = f.record_
 left join authority.proposal q
   on q.tenant = $1 and q.proposal_id = r.proposal_id and q.revision = r.revision
 order by f.number
+
+-- name: plan_recall_anew
+-- Before a recall, in its transaction. A plan that is kept for every memory namespace knows no sizes: it took any index
+-- that begins with the tenant, and fetched row after row from all over the table. Planning takes a millisecond.
+select set_config('plan_cache_mode', 'force_custom_plan', true)
