@@ -3,13 +3,17 @@
 from contextlib import AsyncExitStack
 
 from capability_authority.client import (
+    AuthorityError,
     BudgetExhausted,
     CapabilityAuthority,
+    Denied,
     GrantExceeded,
     GrantUse,
     HeldGrant,
     HolderMismatch,
     IssuedCapability,
+    LimitExceeded,
+    Malformed,
     Narrower,
     NotAllowed,
     NotFound,
@@ -20,7 +24,8 @@ from capability_authority.client import (
     grant_terms,
 )
 from capability_authority.v1.grant_service_pb2 import GrantTerms
-from tests.installation.installation import AUDIENCE, NAMESPACE, Tenant
+from capability_authority.v1.statements_pb2 import SignedStatement
+from tests.installation.installation import AUDIENCE, NAMESPACE, Installation, Tenant
 from tests.installation.processes import ServiceProcess
 from tests.installation.storage import Storage
 from tests.installation.team import ONCE, Ground, Team, all_of, barrier, refused, team_at
@@ -208,3 +213,41 @@ async def propose(client: CapabilityAuthority, grant: HeldGrant | None, memory_n
         source_refs=["note:1"],
         grant=grant,
     )
+
+
+async def test_e17_e18_a_forged_or_foreign_grant_issues_nothing_and_leaves_nothing(
+    installation: Installation, services: tuple[ServiceProcess, ...], team: Team, storage: Storage
+) -> None:
+    # Given a grant with a child made offline, and one of another tenant
+    root = await root_of(team, 10)
+    credentials = team.tenant["user"]
+    child = root.delegate(credentials, holder=credentials.principal, bound_to=credentials.signing_key.public_key)
+    ground = await team.ground()
+    async with team_at(services[0].address, await installation.tenant(), retries=ONCE) as others:
+        foreign = await root_of(others, 10)
+    before = storage.dump()
+
+    # When it comes changed, of noise, beside another parent, in another order, or by somebody else
+    noise = SignedStatement(payload_type=root.statement.payload_type, payload=b"\xff" * 40)
+    noise.signature.CopyFrom(root.statement.signature)
+    changed = SignedStatement()
+    changed.CopyFrom(child.statement)
+    changed.payload = changed.payload[:-1] + bytes([changed.payload[-1] ^ 1])
+    forged = {
+        "noise": (HeldGrant(noise), Malformed),
+        "noise as parent": (HeldGrant(child.statement, (noise,)), Malformed),
+        "changed": (HeldGrant(changed, child.ancestors), AuthorityError),
+        "reordered": (HeldGrant(root.statement, (child.statement,)), Denied),
+        "twice": (HeldGrant(child.statement, (root.statement, child.statement)), Denied),
+        "under another parent": (HeldGrant(child.statement, (foreign.statement,)), Denied),
+        "of another tenant": (foreign, HolderMismatch),
+        "too long": (HeldGrant(child.statement, (root.statement,) * 9), LimitExceeded),
+    }
+    for grant, kind in forged.values():
+        await refused(issue_under(team.user, team, grant, ground), kind)
+    await refused(issue_under(team.service, team, child, ground), HolderMismatch)
+    # Then nothing was kept, spent or told
+    assert storage.dump() == before
+    # And what is good is still
+    await issue_under(team.user, team, child, ground)
+    storage.assert_whole()
