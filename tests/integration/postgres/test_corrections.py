@@ -71,6 +71,7 @@ async def test_h10_the_commit_of_a_correction_tells_of_both_records(world: World
             "provenance": "user_claim",
             "visibility": "workspace",
             "visibilityScope": "",
+            "validated": True,
             "mediaType": "text/plain",
             "contentDigest": "sha256:" + old_issued.ground.revision.content_digest.hex(),
             "correlationId": "run-1",
