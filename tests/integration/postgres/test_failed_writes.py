@@ -318,6 +318,7 @@ async def test_h10_the_event_of_a_commit_says_what_was_committed(world: World, s
             "provenance": "user_claim",
             "visibility": "workspace",
             "visibilityScope": "",
+            "validated": True,
             "mediaType": "text/plain",
             "contentDigest": "sha256:" + issued.ground.revision.content_digest.hex(),
             "correlationId": "run-1",
