@@ -14,7 +14,6 @@ from authority.cli.operating import confirm
 from authority.cli.output import Json, emit, say
 from authority.cli.tables import table
 from capability_authority.client import CapabilityAuthority, GrantStatus, HeldGrant, Revocation
-from capability_authority.v1.statements_pb2 import Grant
 from capability_authority.v1.types_pb2 import PrincipalRef
 
 _DIGEST = "sha256:"
@@ -99,14 +98,14 @@ def _digest(texts: Sequence[str]) -> str:
 def _rows(status: GrantStatus) -> list[tuple[str, ...]]:
     grant, spent = status.grant, status.spent
     above = [HeldGrant(ancestor) for ancestor in grant.ancestors]
-    rows = [(it.digest, _ref(it.terms.holder), _time(it.expire_time), *_most(it.terms), "") for it in above]
-    used = [f"{getattr(spent, name)} of {most}" for name, most in zip(_BUDGETS, _most(grant.terms), strict=True)]
+    rows = [(it.digest, _ref(it.terms.holder), _time(it.expire_time), *_most(it), "") for it in above]
+    used = [f"{getattr(spent, name)} of {most}" for name, most in zip(_BUDGETS, _most(grant), strict=True)]
     live = f"{spent.live_capabilities} of {grant.terms.concurrency.most}"
     return [*rows, (grant.digest, _ref(grant.terms.holder), _time(grant.expire_time), *used, live)]
 
 
-def _most(terms: Grant) -> list[str]:
-    return [str(getattr(terms, name).most) for name in _BUDGETS]
+def _most(grant: HeldGrant) -> list[str]:
+    return [str(getattr(grant.terms, name).most) for name in _BUDGETS]
 
 
 def _document(status: GrantStatus) -> dict[str, Json]:

@@ -19,7 +19,7 @@ BAD_ISSUES: dict[str, tuple[dict[str, Any], str, str]] = {
     "negative_lifetime": ({"lifetime": Duration(seconds=-60)}, MALFORMED, "lifetime"),
     "lifetime_over_a_day": ({"lifetime": Duration(seconds=86_401)}, LIMIT_EXCEEDED, "lifetime"),
     "c15_lifetime_for_ever": ({"lifetime": Duration(seconds=315_576_000_000)}, LIMIT_EXCEEDED, "lifetime"),
-    "grant": ({"grant": SignedStatement()}, MALFORMED, "grant"),
+    "empty_grant": ({"grant": SignedStatement()}, MALFORMED, "grant.payload"),
     "no_holder": ({"holder": None}, MALFORMED, "holder"),
     "c15_revision": ({"proposal_revision": -1}, MALFORMED, "proposal_revision"),
     "key_id": ({"holder_key_id": "sha256:00"}, MALFORMED, "holder_key_id"),

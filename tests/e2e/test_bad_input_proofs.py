@@ -12,6 +12,7 @@ from redis import Redis
 
 from authority.domain.references import PrincipalRef
 from authority.rpc.methods import METHODS, MethodKind
+from capability_authority.client import grant_terms
 from capability_authority.client.rpcs import RPCS
 from capability_authority.offline import PrivateKey
 from capability_authority.v1.audit_service_pb2 import ListAuditEventsRequest
@@ -22,6 +23,8 @@ from capability_authority.v1.capability_service_pb2 import (
     ListCommitReceiptsRequest,
     VerifyCapabilityRequest,
 )
+from capability_authority.v1.evidence_service_pb2 import ReadEvidenceRequest
+from capability_authority.v1.grant_service_pb2 import GetGrantRequest, VerifyGrantRequest
 from capability_authority.v1.memory_service_pb2 import (
     ExportRecordRequest,
     GetMemoryRecordRequest,
@@ -29,6 +32,7 @@ from capability_authority.v1.memory_service_pb2 import (
     ListMemoryRecordsRequest,
     RecallRecordsRequest,
 )
+from capability_authority.v1.policy_service_pb2 import GetPolicyVersionRequest
 from capability_authority.v1.proposal_service_pb2 import GetProposalRequest, ListProposalsRequest
 from capability_authority.v1.statements_pb2 import CommitCapability, Signature, SignedStatement
 from capability_authority.v1.types_pb2 import PrincipalRef as PrincipalMessage
@@ -175,6 +179,13 @@ async def test_i03_the_proof_of_each_read_works_once(
     # Given every way to read
     ready = await team.ready("Tea.")
     record_id = (await team.commit(ready)).record_id
+    evidence = await team.user.put_evidence("It was poured at five.", visibility="workspace")
+    grant = await team.admin.issue_grant(
+        grant_terms(),
+        subject=tenant["service"].principal,
+        holder=tenant["service"].principal,
+        holder_key_id=tenant["service"].key_id,
+    )
     reads: dict[str, Any] = {
         "VerifyCapability": VerifyCapabilityRequest(capability=ready.capability.statement),
         "GetCommitReceipt": GetCommitReceiptRequest(record_id=record_id),
@@ -187,6 +198,10 @@ async def test_i03_the_proof_of_each_read_works_once(
         "ListCitations": ListCitationsRequest(record_id=record_id),
         "ExportRecord": ExportRecordRequest(record_id=record_id, form=ExportRecordRequest.FORM_AUDIT),
         "ListAuditEvents": ListAuditEventsRequest(),
+        "GetPolicyVersion": GetPolicyVersionRequest(policy_version=ready.ground.decision.policy_version),
+        "VerifyGrant": VerifyGrantRequest(grant=grant.statement),
+        "GetGrant": GetGrantRequest(grant_digest=grant.digest),
+        "ReadEvidence": ReadEvidenceRequest(digest=evidence.digest),
     }
     assert {RPCS[name].path for name in reads} == {name for name, kind in METHODS.items() if kind is MethodKind.READ}
     async with wire_to(services[0].address, tenant["admin"]) as admin:
