@@ -17,7 +17,7 @@ from authority.signing.codec.grant import encode_grant
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import KeyRing
 from authority.signing.statements import StatementReader
-from authority.usecases.grant_chains import GrantChains
+from authority.usecases.grants.chains import GrantChains
 from bench.figures import Figure, figure_of, significant
 from bench.stage import Stage
 from bench.work import WentWrong

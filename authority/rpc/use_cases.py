@@ -29,9 +29,10 @@ from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
 from authority.usecases.export_record import ExportForm, RecordExport
+from authority.usecases.grants.look_after import FoundGrant, GrantRevocation
+from authority.usecases.grants.make import GrantExchange, GrantRequest
+from authority.usecases.grants.verify import GrantQuestion, GrantVerdict
 from authority.usecases.issue import IssueRequest
-from authority.usecases.look_after_grants import FoundGrant, GrantRevocation
-from authority.usecases.make_grant import GrantExchange, GrantRequest
 from authority.usecases.paging import Page, PageRequest
 from authority.usecases.ports import (
     IssuedCapability,
@@ -56,7 +57,6 @@ from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation, RevocationAnswer
 from authority.usecases.validate_proposal import StillValidating, ValidationRequest
 from authority.usecases.verify_capability import CapabilityVerdict
-from authority.usecases.verify_grant import GrantQuestion, GrantVerdict
 from authority.usecases.watch_revocations import RevocationWatch
 from authority.usecases.withdraw_proposal import ProposalWithdrawal
 from authority.usecases.write_unvalidated import UnvalidatedRequest

@@ -21,10 +21,10 @@ from authority.domain.record import MemoryNamespace
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal, malformed
 from authority.domain.verify import Here
-from authority.usecases.act_under_grant import ActUnderGrant, Delegation
 from authority.usecases.admit import Admit
+from authority.usecases.grants.act_under import ActUnderGrant, Delegation
+from authority.usecases.grants.presented import PresentedGrant
 from authority.usecases.ports import Clock, Identifiers, Memberships, Proposals, RequestMark, Statements, Validators
-from authority.usecases.presented_grants import PresentedGrant
 from authority.usecases.stamp import Origin, Stamp
 from authority.usecases.validate_proposal import not_installed
 

@@ -19,8 +19,9 @@ from authority.domain.refusal import Refusal, binding_mismatch, highest
 from authority.domain.statement import KeyPurpose, Statement
 from authority.domain.validation import SignedValidation
 from authority.domain.verify import Here
-from authority.usecases.act_under_grant import ActUnderGrant, Delegation
 from authority.usecases.admit import Admit
+from authority.usecases.grants.act_under import ActUnderGrant, Delegation
+from authority.usecases.grants.presented import PresentedGrant
 from authority.usecases.ports import (
     Capabilities,
     Clock,
@@ -33,7 +34,6 @@ from authority.usecases.ports import (
     Spend,
     Statements,
 )
-from authority.usecases.presented_grants import PresentedGrant
 
 Known: TypeAlias = dict[PresentedGrant, Delegation | Refusal]
 """What grants that one call presents were judged: each is asked about once."""

@@ -8,10 +8,10 @@ from authority.domain.identity import Caller, Right
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
 from authority.domain.verify import Here
-from authority.usecases.act_under_grant import ActUnderGrant
 from authority.usecases.admit import Admit
+from authority.usecases.grants.act_under import ActUnderGrant
+from authority.usecases.grants.presented import PresentedGrant
 from authority.usecases.ports import Clock, EvidenceStore, RequestMark
-from authority.usecases.presented_grants import PresentedGrant
 
 _ENOUGH = (Right.READ, Right.DECIDE, Right.PROPOSE)
 """Any of them lets ask; what is answered depends on which."""

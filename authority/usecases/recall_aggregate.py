@@ -7,8 +7,8 @@ from authority.domain.aggregate import AggregateCount
 from authority.domain.identity import Caller
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
+from authority.usecases.grants.read_under import Presented, ReadUnderGrant
 from authority.usecases.ports import Aggregates, Clock
-from authority.usecases.read_under_grant import Presented, ReadUnderGrant
 
 
 @dataclass(frozen=True, slots=True)

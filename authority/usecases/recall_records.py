@@ -8,10 +8,10 @@ from authority.domain.identity import Caller
 from authority.domain.recall import RecallHit, RecallPosition, RecallQuery
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
+from authority.usecases.grants.read_under import Presented, ReadUnderGrant
 from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.paging import Page, PageRequest, Pages
 from authority.usecases.ports import Clock, Recall, RevisionTokens
-from authority.usecases.read_under_grant import Presented, ReadUnderGrant
 
 
 @dataclass(frozen=True, slots=True)

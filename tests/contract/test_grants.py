@@ -10,7 +10,7 @@ from authority.domain.reasons import Reason
 from authority.domain.references import DAY, HOUR, PrincipalRef, after
 from authority.domain.refusal import Refusal
 from authority.domain.revocation import RevokedKind
-from authority.usecases.look_after_grants import GrantState
+from authority.usecases.grants.look_after import GrantState
 from authority.usecases.ports import MadeGrant, RevokedGrant
 from tests.world.granting import Granted, Granting
 from tests.world.world import PERMIT_ALL, Person, World, must, reason_of

@@ -12,8 +12,8 @@ from authority.domain.reasons import Reason
 from authority.domain.recall import RecallQuery
 from authority.domain.references import DAY
 from authority.domain.refusal import Refusal
+from authority.usecases.grants.read_under import Presented
 from authority.usecases.paging import PageRequest
-from authority.usecases.read_under_grant import Presented
 from authority.usecases.recall_aggregate import AggregateRequest
 from authority.usecases.recall_records import RecallRequest
 from tests.contract.test_aggregates import others

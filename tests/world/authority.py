@@ -20,7 +20,6 @@ from authority.signing.revision_tokens import SealedRevisionTokens
 from authority.signing.rotation import Scope, generate
 from authority.signing.signer import KeyedSigner
 from authority.signing.statements import StatementReader
-from authority.usecases.act_under_grant import ActUnderGrant
 from authority.usecases.admit import Admit
 from authority.usecases.cite import ListCitations, RegisterCitation
 from authority.usecases.commit import Commit
@@ -34,17 +33,20 @@ from authority.usecases.evaluate_policy import EvaluatePolicy
 from authority.usecases.export_record import ExportRecord
 from authority.usecases.foresee import Foresee
 from authority.usecases.gather_material import GatherMaterial
-from authority.usecases.grant_chains import GrantChains
+from authority.usecases.grants.act_under import ActUnderGrant
+from authority.usecases.grants.chains import GrantChains
+from authority.usecases.grants.look_after import GetGrant, RevokeGrant
+from authority.usecases.grants.make import Bearers, ExchangeGrant, IssueGrant
+from authority.usecases.grants.presented import PresentedGrants
+from authority.usecases.grants.read_under import ReadUnderGrant
+from authority.usecases.grants.verify import VerifyGrant
 from authority.usecases.issue import Issue
 from authority.usecases.issue_batch import IssueBatch
 from authority.usecases.known_namespaces import KnownNamespaces
 from authority.usecases.list_reviews import ListReviews
-from authority.usecases.look_after_grants import GetGrant, RevokeGrant
-from authority.usecases.make_grant import Bearers, ExchangeGrant, IssueGrant
 from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces, Validators
-from authority.usecases.presented_grants import PresentedGrants
 from authority.usecases.put_evidence import PutEvidence
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_evidence import ReadEvidence
@@ -53,7 +55,6 @@ from authority.usecases.read_policy import GetPolicyVersion
 from authority.usecases.read_proposals import GetProposal, ListProposals
 from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
-from authority.usecases.read_under_grant import ReadUnderGrant
 from authority.usecases.recall_aggregate import RecallAggregate
 from authority.usecases.recall_records import RecallRecords
 from authority.usecases.revoke_capability import RevokeCapability
@@ -61,7 +62,6 @@ from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.stamp import Stamp
 from authority.usecases.validate_proposal import ValidateProposal
 from authority.usecases.verify_capability import VerifyCapability
-from authority.usecases.verify_grant import VerifyGrant
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
 from authority.usecases.write_unvalidated import WriteUnvalidated

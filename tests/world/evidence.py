@@ -9,7 +9,7 @@ from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.signing.codec.evidence import encode_evidence_claim
-from authority.usecases.presented_grants import PresentedGrant
+from authority.usecases.grants.presented import PresentedGrant
 from authority.usecases.put_evidence import EvidenceRequest
 from authority.usecases.read_evidence import EvidenceQuery
 from capability_authority.offline import sign

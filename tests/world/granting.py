@@ -12,11 +12,11 @@ from authority.domain.references import DAY
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
 from authority.signing.codec.grant import encode_grant
-from authority.usecases.look_after_grants import FoundGrant, GrantRevocation
-from authority.usecases.make_grant import GrantExchange, GrantRequest
+from authority.usecases.grants.look_after import FoundGrant, GrantRevocation
+from authority.usecases.grants.make import GrantExchange, GrantRequest
+from authority.usecases.grants.presented import PresentedGrant
+from authority.usecases.grants.verify import GrantQuestion
 from authority.usecases.ports import IssuedCapability, MadeGrant, RevokedGrant
-from authority.usecases.presented_grants import PresentedGrant
-from authority.usecases.verify_grant import GrantQuestion
 from capability_authority.offline import sign
 from tests.world.authority import HERE
 from tests.world.world import Allowed, Issued, IssueTerms, Person, World, must, soon

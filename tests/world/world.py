@@ -31,6 +31,7 @@ from authority.usecases.correct_record import Correction
 from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.decide_proposal import ApprovalRequest
 from authority.usecases.evaluate_policy import PolicyRequest
+from authority.usecases.grants.presented import PresentedGrant
 from authority.usecases.issue import IssueRequest
 from authority.usecases.ports import (
     IssuedCapability,
@@ -40,7 +41,6 @@ from authority.usecases.ports import (
     RevokedCapability,
     RevokedRecord,
 )
-from authority.usecases.presented_grants import PresentedGrant
 from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation
 from authority.usecases.validate_proposal import StillValidating, ValidationRequest

@@ -4,7 +4,7 @@ from authority.domain.grant_use import GrantUse
 from authority.rpc.convert import values
 from authority.rpc.convert.enums import ERROR_REASONS
 from authority.rpc.convert.grants import presented_grant
-from authority.usecases.verify_grant import GrantQuestion, GrantVerdict
+from authority.usecases.grants.verify import GrantQuestion, GrantVerdict
 from capability_authority.v1 import grant_service_pb2 as pb
 
 

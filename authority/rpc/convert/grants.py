@@ -19,10 +19,10 @@ from authority.rpc.convert.marks import request_mark
 from authority.rpc.convert.statements import sent_statement, statement, statement_message
 from authority.rpc.convert.times import optional_lifetime, optional_timestamp, timestamp_message
 from authority.rpc.refused import Refused
-from authority.usecases.look_after_grants import FoundGrant, GrantRevocation, GrantState
-from authority.usecases.make_grant import GrantExchange, GrantRequest
+from authority.usecases.grants.look_after import FoundGrant, GrantRevocation, GrantState
+from authority.usecases.grants.make import GrantExchange, GrantRequest
+from authority.usecases.grants.presented import PresentedGrant
 from authority.usecases.ports import MadeGrant, RevokedGrant
-from authority.usecases.presented_grants import PresentedGrant
 from capability_authority.v1 import grant_service_pb2 as pb
 from capability_authority.v1.statements_pb2 import SignedStatement
 

@@ -15,9 +15,9 @@ from authority.rpc.convert.memory import record_message
 from authority.rpc.convert.times import optional_instant, require_order, timestamp_message
 from authority.rpc.current_call import current_trace_id
 from authority.rpc.refused import Refused
+from authority.usecases.grants.read_under import Presented
 from authority.usecases.paging import Page
 from authority.usecases.ports import RequestMark
-from authority.usecases.read_under_grant import Presented
 from authority.usecases.recall_aggregate import AggregateRequest
 from authority.usecases.recall_records import RecallRequest
 from capability_authority.v1 import memory_service_pb2 as pb

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from authority.cli.demo_exchange import CameOut
-from authority.cli.demo_report import Report, Result
+from authority.cli.demo.exchange import CameOut
+from authority.cli.demo.report import Report, Result
 from authority.embedded.demo import DemoProposal, Stage, load_proposals
 from authority.usecases.administer import CommitCounts
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from authority.cli.failures import Misused
-from authority.cli.grant_terms import DIMENSIONS, parse_terms
+from authority.cli.grants.terms import DIMENSIONS, parse_terms
 from capability_authority.client import Credentials, Reference
 from capability_authority.offline import (
     KeyRecord,

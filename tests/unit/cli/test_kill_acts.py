@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from authority.cli.demo_kill import conclude
-from authority.cli.kill_acts import Act
+from authority.cli.demo.kill import conclude
+from authority.cli.demo.kill_acts import Act
 from authority.usecases.administer import CommitCounts
 from capability_authority.client import Committed, Receipt
 from capability_authority.v1.statements_pb2 import SignedStatement

@@ -7,8 +7,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from rich.cells import cell_len
 from rich.console import Console
 
-from authority.cli import why_page
-from authority.cli.why_story import Story
+from authority.cli.why import page
+from authority.cli.why.story import Story
 from capability_authority.client import Check, CheckVerdict, RecordExport
 from capability_authority.v1 import memory_service_pb2 as pb
 from capability_authority.v1.types_pb2 import Cost, PrincipalRef
@@ -33,7 +33,7 @@ def terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """A terminal of that width."""
     screen = io.StringIO()
     console = Console(file=screen, width=width, force_terminal=True, color_system=None, highlight=False)
-    monkeypatch.setattr(why_page, "console_for_answers", lambda: console)
+    monkeypatch.setattr(page, "console_for_answers", lambda: console)
     return screen
 
 
@@ -50,7 +50,7 @@ def test_a_terminal_shows_it_in_a_frame_that_fits(terminal: io.StringIO, width: 
         costs=[Cost(stage=HOSTILE * 3, model=HOSTILE)],
     )
     # When it is shown
-    why_page.show(told)
+    page.show(told)
     lines = terminal.getvalue().splitlines()
     # Then no line is wider than the terminal, or than is good to read, and nothing steers it
     assert {cell_len(line) for line in lines if line} == {min(width, 110)}
@@ -65,12 +65,12 @@ def test_a_terminal_shows_it_in_a_frame_that_fits(terminal: io.StringIO, width: 
 
 def test_a_pipe_gets_lines_that_steer_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     told = story(Check("record", CheckVerdict.BROKEN, HOSTILE), content=HOSTILE.encode(), costs=[Cost(stage=HOSTILE)])
-    why_page.show(told)
+    page.show(told)
     out = capsys.readouterr().out
     assert not any(character in out for character in "\x1b\r\u202e\t")
     assert out.splitlines()[-1] == "NOT PROVED: 1 of 1 checks fail: record"
 
 
 def test_content_that_is_no_text_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
-    why_page.show(story(content=b"\xff" * 2_000, media_type="application/pdf"))
+    page.show(story(content=b"\xff" * 2_000, media_type="application/pdf"))
     assert "2,000 bytes of application/pdf" in capsys.readouterr().out

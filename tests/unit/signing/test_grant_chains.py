@@ -18,7 +18,7 @@ from authority.domain.refusal import Refusal
 from authority.domain.statement import KeyPurpose, KeyState, Statement
 from authority.signing.codec.grant import encode_grant
 from authority.signing.rotation import generate
-from authority.usecases.grant_chains import GrantChains
+from authority.usecases.grants.chains import GrantChains
 from capability_authority.offline import PrivateKey, pae, sha256, sign
 from tests.unit.signing import samples
 from tests.unit.signing.conftest import Room, revoked

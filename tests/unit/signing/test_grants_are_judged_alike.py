@@ -33,7 +33,7 @@ from authority.signing.codec.grant import encode_grant
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import KeyRing
 from authority.signing.statements import StatementReader
-from authority.usecases.grant_chains import GrantChains
+from authority.usecases.grants.chains import GrantChains
 from capability_authority import offline
 from capability_authority.offline import (
     GrantExceeded,

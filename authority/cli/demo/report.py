@@ -7,7 +7,7 @@ from itertools import groupby
 
 from rich.text import Text
 
-from authority.cli.demo_exchange import CameOut
+from authority.cli.demo.exchange import CameOut
 from authority.cli.output import Json, printable, say
 from authority.cli.tables import table
 from authority.embedded.demo import DemoProposal

@@ -9,8 +9,8 @@ from authority.domain.identity import Caller
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal, highest
 from authority.usecases.admit import Admit
+from authority.usecases.grants.presented import PresentedGrant, PresentedGrants
 from authority.usecases.ports import Clock
-from authority.usecases.presented_grants import PresentedGrant, PresentedGrants
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import typer
 from authority.cli.arguments import AsJson, parse_principal
 from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
 from authority.cli.failures import Misused, Refused
-from authority.cli.grant_terms import Term, parse_terms
+from authority.cli.grants.terms import Term, parse_terms
 from authority.cli.output import emit, note, printable, say
 from authority.cli.running import run_to_end
 from authority.cli.statement_argument import find_argument

@@ -18,8 +18,8 @@ from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, TenantRef, after
 from authority.domain.refusal import Refusal, malformed
 from authority.usecases.admit import Admit
+from authority.usecases.grants.presented import PresentedGrant, PresentedGrants
 from authority.usecases.ports import Clock, Identifiers, MadeGrant, Registry, RequestMark, Signer
-from authority.usecases.presented_grants import PresentedGrant, PresentedGrants
 
 
 @dataclass(frozen=True, slots=True)

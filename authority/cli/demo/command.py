@@ -18,9 +18,9 @@ from authority.bootstrap.system import SystemClock
 from authority.cli.arguments import AsJson
 from authority.cli.child import served
 from authority.cli.connecting import credentials_file
-from authority.cli.demo_exchange import Firm, run_exchange
-from authority.cli.demo_kill import demo_kill
-from authority.cli.demo_report import Report, Result
+from authority.cli.demo.exchange import Firm, run_exchange
+from authority.cli.demo.kill import demo_kill
+from authority.cli.demo.report import Report, Result
 from authority.cli.demo_tenants import KINDS
 from authority.cli.endpoint import find_endpoint
 from authority.cli.failures import REFUSED, Refused

@@ -8,8 +8,8 @@ from typing import Final
 from rich.text import Text
 
 from authority.bootstrap.embedded import embedded_settings
+from authority.cli.demo.kill_acts import Act, Told, play
 from authority.cli.failures import REFUSED
-from authority.cli.kill_acts import Act, Told, play
 from authority.cli.output import Json, console_for_answers, emit, note, say
 from authority.cli.running import run_to_end
 from authority.embedded.ports import ADDRESS, free_port

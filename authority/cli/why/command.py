@@ -10,8 +10,8 @@ from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedF
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import emit
 from authority.cli.running import run_to_end
-from authority.cli.why_page import show
-from authority.cli.why_story import Story
+from authority.cli.why.page import show
+from authority.cli.why.story import Story
 from capability_authority.client import (
     AuthorityError,
     CapabilityAuthority,

@@ -9,8 +9,8 @@ from authority.domain.identity import Caller, Principal
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef
 from authority.domain.refusal import Refusal
+from authority.usecases.grants.presented import PresentedGrant, PresentedGrants
 from authority.usecases.ports import Clock, RequestMark
-from authority.usecases.presented_grants import PresentedGrant, PresentedGrants
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 import typer
 
-from authority.cli.grants_delegate import delegate
-from authority.cli.grants_look_after import revoke, show
-from authority.cli.grants_make import exchange, issue
-from authority.cli.grants_verify import verify
+from authority.cli.grants.delegate import delegate
+from authority.cli.grants.look_after import revoke, show
+from authority.cli.grants.make import exchange, issue
+from authority.cli.grants.verify import verify
 
 app = typer.Typer(no_args_is_help=True, help="Issue grants, hand them on, have them judged, show and revoke them.")
 app.command()(issue)

@@ -9,7 +9,7 @@ import typer
 from authority.cli.arguments import AsJson, Yes, parse_digest
 from authority.cli.connecting import As, CredentialsFile, Roots, ServedFolder
 from authority.cli.failures import Misused
-from authority.cli.grants_make import asked, held, known_caller
+from authority.cli.grants.make import asked, held, known_caller
 from authority.cli.operating import confirm
 from authority.cli.output import Json, emit, say
 from authority.cli.tables import table

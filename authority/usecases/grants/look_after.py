@@ -10,8 +10,8 @@ from authority.domain.reasons import Reason
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
 from authority.usecases.admit import Admit
+from authority.usecases.grants.presented import PresentedGrant, PresentedGrants
 from authority.usecases.ports import Clock, Grants, RequestMark, RevokedGrant, Spent
-from authority.usecases.presented_grants import PresentedGrant, PresentedGrants
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from authority.cli.output import console_for_answers, printable, say
-from authority.cli.why_story import Chapter, Story
+from authority.cli.why.story import Chapter, Story
 from capability_authority.client import Check, CheckVerdict, RecordExport
 
 _MARKS: Final = {

@@ -9,7 +9,7 @@ import typer
 
 from authority.cli.arguments import AsJson, parse_instant, parse_principal
 from authority.cli.failures import Refused
-from authority.cli.grant_terms import parse_terms
+from authority.cli.grants.terms import parse_terms
 from authority.cli.output import Json, emit, note, printable, say
 from authority.cli.statement_argument import find_argument
 from authority.domain.references import Instant, PrincipalRef

@@ -10,7 +10,7 @@ from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal, highest, over_limit
 from authority.domain.statement import Statement
-from authority.usecases.grant_chains import GrantChains
+from authority.usecases.grants.chains import GrantChains
 from authority.usecases.ports import ChainFacts, Grants
 
 

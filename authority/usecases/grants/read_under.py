@@ -8,10 +8,10 @@ from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef
 from authority.domain.refusal import Refusal
 from authority.domain.verify import Here
-from authority.usecases.act_under_grant import ActUnderGrant
 from authority.usecases.admit import Admit
+from authority.usecases.grants.act_under import ActUnderGrant
+from authority.usecases.grants.presented import PresentedGrant
 from authority.usecases.ports import Clock, RequestMark
-from authority.usecases.presented_grants import PresentedGrant
 
 RECALL_ACTION = "memory.recall"
 
