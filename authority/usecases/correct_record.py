@@ -1,15 +1,15 @@
 """Opens a proposal whose commit supersedes a record (semantics §8)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from authority.domain.identity import Caller, Right, require
-from authority.domain.proposal import Cost, MemoryType, StoredProposal, Visibility
+from authority.domain.proposal import MemoryType, StoredProposal
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryRecord
-from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
 from authority.usecases.create_proposal import CreateProposal, ProposalRequest
 from authority.usecases.ports import Clock, Proposals, Records, RequestMark
+from authority.usecases.said_memory import SaidMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,19 +19,9 @@ class Correction:
     mark: RequestMark
     record_id: str
     memory_type: MemoryType | None
-    content: bytes
-    media_type: str
-    source_refs: tuple[str, ...]
-    subject_refs: tuple[str, ...]
+    said: SaidMemory
     evidence_digests: tuple[bytes, ...]
     validator_profile: str
-    visibility: Visibility | None
-    valid_from_time: Instant | None
-    valid_until_time: Instant | None
-    record_expire_time: Instant | None
-    correlation_id: str
-    costs: tuple[Cost, ...]
-    visibility_scope: str = ""
 
     def of(self, record: MemoryRecord) -> ProposalRequest:
         """The proposal that corrects this record, in its memory namespace."""
@@ -40,25 +30,18 @@ class Correction:
             proposal_id="",
             memory_namespace=record.memory_namespace,
             memory_type=self.memory_type or record.memory_type,
-            content=self.content,
-            media_type=self.media_type,
-            source_refs=self.source_refs,
-            subject_refs=self.subject_refs,
+            said=self._said_of(record),
             evidence_digests=self.evidence_digests,
             validator_profile=self.validator_profile,
-            visibility=self.visibility or record.visibility,
-            valid_from_time=self.valid_from_time,
-            valid_until_time=self.valid_until_time,
-            record_expire_time=self.record_expire_time,
-            correlation_id=self.correlation_id,
-            costs=self.costs,
             supersedes_record_id=record.record_id,
-            visibility_scope=self.visibility_scope if self._says_who_sees else record.visibility_scope,
         )
 
-    @property
-    def _says_who_sees(self) -> bool:
-        return self.visibility is not None or self.visibility_scope != ""
+    def _said_of(self, record: MemoryRecord) -> SaidMemory:
+        """A scope belongs to a visibility: the record's is kept only where neither is said."""
+        visibility, scope = self.said.visibility, self.said.visibility_scope
+        if visibility is None and not scope:
+            scope = record.visibility_scope
+        return replace(self.said, visibility=visibility or record.visibility, visibility_scope=scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +59,7 @@ class CorrectRecord:
         Refusals: MALFORMED, NOT_ALLOWED without the rights to propose and to read, NOT_FOUND for a record that is
         absent or not visible to the caller, IDEMPOTENCY_CONFLICT.
         """
-        judged = await self.create.judge(caller, request.content, request.media_type)
+        judged = await self.create.judge(caller, request.said)
         if refusal := judged or require(caller, Right.READ):
             return refusal
         record = await self.records.get(

@@ -5,15 +5,12 @@ from dataclasses import dataclass, replace
 from authority.domain.grant_use import GrantUse
 from authority.domain.identity import Caller, Right, require
 from authority.domain.limits import INT64_MAX
-from authority.domain.membership import SCOPED, Scope, scope_problem
 from authority.domain.proposal import (
-    Cost,
     MemoryType,
     ProposalRevision,
     ProposalState,
     Provenance,
     StoredProposal,
-    Visibility,
     expiry_of,
 )
 from authority.domain.reasons import Reason
@@ -25,6 +22,7 @@ from authority.usecases.admit import Admit
 from authority.usecases.grants.act_under import ActUnderGrant, Delegation
 from authority.usecases.grants.presented import PresentedGrant
 from authority.usecases.ports import Clock, Identifiers, Memberships, Proposals, RequestMark, Statements, Validators
+from authority.usecases.said_memory import SaidMemory, judge_scope
 from authority.usecases.stamp import Origin, Stamp
 from authority.usecases.validate_proposal import not_installed
 
@@ -39,22 +37,11 @@ class ProposalRequest:
     proposal_id: str
     memory_namespace: str
     memory_type: MemoryType
-    content: bytes
-    media_type: str
-    source_refs: tuple[str, ...]
-    subject_refs: tuple[str, ...]
+    said: SaidMemory
     evidence_digests: tuple[bytes, ...]
     validator_profile: str
-    visibility: Visibility | None
-    valid_from_time: Instant | None
-    valid_until_time: Instant | None
-    record_expire_time: Instant | None
-    correlation_id: str
-    costs: tuple[Cost, ...]
     supersedes_record_id: str = ""
     """Of the visible record of the memory namespace that it corrects. A next revision corrects what the first did."""
-    visibility_scope: str = ""
-    """Id of the channel or team; empty for private and workspace."""
     expire_time: Instant | None = None
     """When the revision is to expire; 30 days from now when it is not said."""
     grant: PresentedGrant | None = None
@@ -86,19 +73,19 @@ class CreateProposal:
         and for a least profile that is not installed, IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, CONTENTION.
         """
         if request.grant is None:
-            return await self.judge(caller, request.content, request.media_type) or await self.keep(caller, request)
-        if refusal := await self._judge_content(request.content, request.media_type) or await self.admit(caller):
+            return await self.judge(caller, request.said) or await self.keep(caller, request)
+        if refusal := await self._judge_content(request.said) or await self.admit(caller):
             return refusal
         delegation = await self._by_grant(caller, request, request.grant)
         return delegation if isinstance(delegation, Refusal) else await self.keep(caller, request, delegation)
 
-    async def judge(self, caller: Caller, content: bytes, media_type: str) -> Refusal | None:
+    async def judge(self, caller: Caller, said: SaidMemory) -> Refusal | None:
         """What stands above everything that has to be looked up: MALFORMED content, and NOT_ALLOWED."""
-        refusal = await self._judge_content(content, media_type) or await self.admit(caller)
+        refusal = await self._judge_content(said) or await self.admit(caller)
         return refusal or require(caller, Right.PROPOSE)
 
-    async def _judge_content(self, content: bytes, media_type: str) -> Refusal | None:
-        problem = await self.statements.content_problem(content, media_type)
+    async def _judge_content(self, said: SaidMemory) -> Refusal | None:
+        problem = await self.statements.content_problem(said.content, said.media_type)
         return malformed("content", problem) if problem else None
 
     async def _by_grant(
@@ -112,8 +99,8 @@ class CreateProposal:
             action="memory.propose",
             audience=self.here.audience,
             write_memory_namespace=request.memory_namespace,
-            usd_micros=min(sum(cost.usd_micros for cost in request.costs), INT64_MAX),
-            tokens=min(sum(cost.input_tokens + cost.output_tokens for cost in request.costs), INT64_MAX),
+            usd_micros=min(sum(cost.usd_micros for cost in request.said.costs), INT64_MAX),
+            tokens=min(sum(cost.input_tokens + cost.output_tokens for cost in request.said.costs), INT64_MAX),
         )
         if refusal := delegation.judge(use, self.clock.now()):
             return refusal
@@ -129,22 +116,10 @@ class CreateProposal:
             return Refusal(Reason.NOT_FOUND, {"field": "memory_namespace"})
         if refusal := self._judge_profile(request.validator_profile, namespace.least_profile):
             return refusal
-        return await self._scope(caller, request, namespace) or await self._keep(caller, request, namespace, delegation)
-
-    async def _scope(self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace) -> Refusal | None:
-        """Nobody proposes to a channel or a team that is not its own.
-
-        Judged before the proposal is kept: who is removed in between has proposed a moment earlier. What its members
-        see is judged whenever they read.
-        """
-        visibility, scope = request.visibility or namespace.default_visibility, request.visibility_scope
-        if problem := scope_problem(visibility, scope):
-            return malformed("visibility_scope", problem)
-        if visibility not in SCOPED or await self.memberships.is_member(
-            caller.tenant, caller.ref, Scope(visibility, scope)
-        ):
-            return None
-        return Refusal(Reason.NOT_ALLOWED)
+        visibility = request.said.visibility or namespace.default_visibility
+        if refusal := await judge_scope(self.memberships, caller, visibility, request.said.visibility_scope):
+            return refusal
+        return await self._keep(caller, request, namespace, delegation)
 
     def _judge_profile(self, chosen: str, least: str) -> Refusal | None:
         """The memory namespace, not the proposer, sets the least profile (semantics §4)."""
@@ -161,11 +136,12 @@ class CreateProposal:
         self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace, delegation: Delegation | None
     ) -> StoredProposal | Refusal:
         now, actors = self.clock.now(), delegation.actor_chain if delegation else ()
-        expire_time = expiry_of(now, request.expire_time, request.valid_until_time, request.record_expire_time)
+        said = request.said
+        expire_time = expiry_of(now, request.expire_time, said.valid_until_time, said.record_expire_time)
         if isinstance(expire_time, Refusal):
             # A retry of what was kept in time is answered with it, however late it comes.
             return await self.proposals.made_by(request.mark) or expire_time
-        origin = Origin(request.memory_type, request.source_refs, request.evidence_digests, actors)
+        origin = Origin(request.memory_type, said.source_refs, request.evidence_digests, actors)
         provenance = await self.stamp(caller, origin)
         if isinstance(provenance, Refusal):
             # As above: what was cited may be gone since.
@@ -183,7 +159,7 @@ class CreateProposal:
             if isinstance(revision, Refusal):
                 return revision
             digest = self.statements.proposal_digest(revision)
-            proposal = StoredProposal(revision, request.content, digest, ProposalState.PROPOSED)
+            proposal = StoredProposal(revision, said.content, digest, ProposalState.PROPOSED)
             kept = await self.proposals.create(request.mark, proposal)
             if not isinstance(kept, Refusal) or kept.reason is not Reason.CONTENTION:
                 return kept
@@ -205,30 +181,30 @@ class CreateProposal:
         )
 
     def _revision(self, caller: Caller, request: ProposalRequest, namespace: MemoryNamespace) -> ProposalRevision:
-        kind = caller.principal.kind
+        said = request.said
         return ProposalRevision(
             tenant=caller.tenant,
             memory_namespace=request.memory_namespace,
             proposal_id=self.identifiers.new(),
             revision=1,
             proposer=caller.ref,
-            proposer_kind=kind,
+            proposer_kind=caller.principal.kind,
             actor_chain=(),
             provenance=Provenance.UNKNOWN,
             memory_type=request.memory_type,
-            content_digest=self.statements.content_digest(request.content),
-            media_type=request.media_type,
-            source_refs=request.source_refs,
-            subject_refs=request.subject_refs,
+            content_digest=self.statements.content_digest(said.content),
+            media_type=said.media_type,
+            source_refs=said.source_refs,
+            subject_refs=said.subject_refs,
             evidence_digests=request.evidence_digests,
             validator_profile=request.validator_profile or namespace.least_profile,
-            visibility=request.visibility or namespace.default_visibility,
-            valid_from_time=request.valid_from_time,
-            valid_until_time=request.valid_until_time,
-            record_expire_time=request.record_expire_time,
-            correlation_id=request.correlation_id,
-            costs=request.costs,
+            visibility=said.visibility or namespace.default_visibility,
+            valid_from_time=said.valid_from_time,
+            valid_until_time=said.valid_until_time,
+            record_expire_time=said.record_expire_time,
+            correlation_id=said.correlation_id,
+            costs=said.costs,
             supersedes_record_id=request.supersedes_record_id,
             create_time=self.clock.now(),
-            visibility_scope=request.visibility_scope,
+            visibility_scope=said.visibility_scope,
         )

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 from authority.domain.evidence import Evidence, EvidenceClaim
 from authority.domain.identity import Caller, Right, require
-from authority.domain.membership import SCOPED, Scope, scope_problem
 from authority.domain.proposal import Visibility
 from authority.domain.reasons import Reason
 from authority.domain.references import PrincipalRef
-from authority.domain.refusal import Refusal, binding_mismatch, malformed
+from authority.domain.refusal import Refusal, binding_mismatch
 from authority.domain.statement import Statement
 from authority.usecases.admit import Admit
 from authority.usecases.ports import (
@@ -20,6 +19,7 @@ from authority.usecases.ports import (
     RequestMark,
     Statements,
 )
+from authority.usecases.said_memory import judge_scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,9 @@ class PutEvidence:
         of something else, SIGNATURE_INVALID and ISSUER_UNKNOWN for one that no active key of its signer made;
         IDEMPOTENCY_CONFLICT `request_id` or `digest`.
         """
-        if refusal := await self.admit(caller) or require(caller, Right.PROPOSE) or await self._scope(caller, request):
+        if refusal := await self.admit(caller) or require(caller, Right.PROPOSE):
+            return refusal
+        if refusal := await judge_scope(self.memberships, caller, request.visibility, request.visibility_scope):
             return refusal
         signer = await self._signer(caller, request)
         if isinstance(signer, Refusal):
@@ -77,16 +79,6 @@ class PutEvidence:
             put_time=self.clock.now(),
         )
         return await self.evidence.put(request.mark, evidence)
-
-    async def _scope(self, caller: Caller, request: EvidenceRequest) -> Refusal | None:
-        """Nobody puts anything before a channel or a team that is not its own."""
-        visibility, scope = request.visibility, request.visibility_scope
-        if problem := scope_problem(visibility, scope):
-            return malformed("visibility_scope", problem)
-        if visibility not in SCOPED:
-            return None
-        is_member = await self.memberships.is_member(caller.tenant, caller.ref, Scope(visibility, scope))
-        return None if is_member else Refusal(Reason.NOT_ALLOWED, {"field": "visibility_scope"})
 
     async def _screened(self, request: EvidenceRequest) -> Refusal | None:
         """No secret is kept for anybody, and nobody's data for others than who put it: it is to be redacted before."""

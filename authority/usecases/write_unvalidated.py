@@ -11,9 +11,7 @@ goes on in a task of its own and is found again by its request id.
 from dataclasses import dataclass
 
 from authority.domain.identity import Caller, Right, require
-from authority.domain.membership import SCOPED, Scope, scope_problem
 from authority.domain.proposal import (
-    Cost,
     MemoryType,
     ProposalRevision,
     ProposalState,
@@ -23,7 +21,7 @@ from authority.domain.proposal import (
 )
 from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace, MemoryRecord, Mode
-from authority.domain.references import Instant, TenantRef
+from authority.domain.references import TenantRef
 from authority.domain.refusal import Refusal, malformed
 from authority.domain.unvalidated import Observation
 from authority.usecases.admit import Admit
@@ -39,6 +37,7 @@ from authority.usecases.ports import (
     UnvalidatedWrites,
     WrittenUnvalidated,
 )
+from authority.usecases.said_memory import SaidMemory, judge_scope
 from authority.usecases.stamp import Origin, Stamp
 
 _TRIES = 3
@@ -52,17 +51,7 @@ class UnvalidatedRequest:
     tenant: TenantRef | None
     memory_namespace: str
     memory_type: MemoryType
-    content: bytes
-    media_type: str
-    source_refs: tuple[str, ...]
-    subject_refs: tuple[str, ...]
-    visibility: Visibility | None
-    visibility_scope: str
-    valid_from_time: Instant | None
-    valid_until_time: Instant | None
-    record_expire_time: Instant | None
-    correlation_id: str
-    costs: tuple[Cost, ...]
+    said: SaidMemory
     traceparent: str
 
 
@@ -87,7 +76,7 @@ class WriteUnvalidated:
         and models cannot have), IDEMPOTENCY_CONFLICT, POLICY_DENIED (privileged), REVOKED, NOT_VALIDATED (enforced),
         NOT_FOUND, CONTENTION.
         """
-        if problem := await self.statements.content_problem(request.content, request.media_type):
+        if problem := await self.statements.content_problem(request.said.content, request.said.media_type):
             return malformed("content", problem)
         if refusal := await self.admit(caller) or _judge_caller(caller, request):
             return refusal
@@ -101,17 +90,17 @@ class WriteUnvalidated:
     async def _write(self, caller: Caller, request: UnvalidatedRequest) -> WrittenUnvalidated | Refusal:
         # What is read here chooses what to prepare: the store judges by what it reads itself.
         namespace = await self.namespaces.namespace(caller.tenant, request.memory_namespace)
-        provenance = await self.stamp(caller, Origin(request.memory_type, request.source_refs, ()))
+        provenance = await self.stamp(caller, Origin(request.memory_type, request.said.source_refs, ()))
         if isinstance(provenance, Refusal):
             return await self.writes.made_by(request.mark) or provenance
         new = self._record(caller, request, namespace, provenance)
-        if namespace is not None and (refusal := await self._scope(caller, new)):
+        if namespace is not None and (
+            refusal := await judge_scope(self.memberships, caller, new.visibility, new.visibility_scope)
+        ):
             return await self.writes.made_by(request.mark) or refusal
         foresight = None
         if namespace is not None and namespace.mode is Mode.OBSERVE and not namespace.privileged:
-            foresight = await self.foresee(
-                caller.principal, self._would_be(caller, request, namespace, new), new.create_time
-            )
+            foresight = await self.foresee(caller.principal, self._would_be(caller, namespace, new), new.create_time)
 
         def observe(live: MemoryNamespace, bundle: str) -> Observation | Refusal:
             return foresight(live, bundle) if foresight else Refusal(Reason.CONTENTION)
@@ -119,49 +108,38 @@ class WriteUnvalidated:
         unwritten = NewUnvalidated(new, self.identifiers.new(), request.traceparent)
         return await self.writes.write(request.mark, unwritten, observe)
 
-    async def _scope(self, caller: Caller, new: MemoryRecord) -> Refusal | None:
-        """Nobody writes for a channel or a team that is not its own."""
-        if problem := scope_problem(new.visibility, new.visibility_scope):
-            return malformed("visibility_scope", problem)
-        scope = Scope(new.visibility, new.visibility_scope)
-        if new.visibility not in SCOPED or await self.memberships.is_member(caller.tenant, caller.ref, scope):
-            return None
-        return Refusal(Reason.NOT_ALLOWED)
-
     def _record(
         self, caller: Caller, request: UnvalidatedRequest, namespace: MemoryNamespace | None, provenance: Provenance
     ) -> MemoryRecord:
-        default = namespace.default_visibility if namespace else Visibility.PRIVATE
+        said, default = request.said, namespace.default_visibility if namespace else Visibility.PRIVATE
         return MemoryRecord(
             record_id=self.identifiers.new(),
             tenant=caller.tenant,
             memory_namespace=request.memory_namespace,
             memory_type=request.memory_type,
             provenance=provenance,
-            content=request.content,
-            content_digest=self.statements.content_digest(request.content),
-            media_type=request.media_type,
+            content=said.content,
+            content_digest=self.statements.content_digest(said.content),
+            media_type=said.media_type,
             proposer=caller.ref,
             proposal_id="",
             proposal_revision=0,
             receipt_id="",
-            source_refs=request.source_refs,
-            subject_refs=request.subject_refs,
+            source_refs=said.source_refs,
+            subject_refs=said.subject_refs,
             evidence_digests=(),
-            visibility=request.visibility or default,
-            visibility_scope=request.visibility_scope,
-            valid_from_time=request.valid_from_time,
-            valid_until_time=request.valid_until_time,
-            expire_time=request.record_expire_time,
+            visibility=said.visibility or default,
+            visibility_scope=said.visibility_scope,
+            valid_from_time=said.valid_from_time,
+            valid_until_time=said.valid_until_time,
+            expire_time=said.record_expire_time,
             create_time=self.clock.now(),
-            costs=request.costs,
-            correlation_id=request.correlation_id,
+            costs=said.costs,
+            correlation_id=said.correlation_id,
             supersedes_record_id="",
         )
 
-    def _would_be(
-        self, caller: Caller, request: UnvalidatedRequest, namespace: MemoryNamespace, record: MemoryRecord
-    ) -> StoredProposal:
+    def _would_be(self, caller: Caller, namespace: MemoryNamespace, record: MemoryRecord) -> StoredProposal:
         """The revision that would have to be proposed to have it under enforcement."""
         revision = ProposalRevision(
             tenant=record.tenant,
@@ -190,7 +168,7 @@ class WriteUnvalidated:
             create_time=record.create_time,
         )
         digest = self.statements.proposal_digest(revision)
-        return StoredProposal(revision, request.content, digest, ProposalState.PROPOSED)
+        return StoredProposal(revision, record.content, digest, ProposalState.PROPOSED)
 
 
 def _judge_caller(caller: Caller, request: UnvalidatedRequest) -> Refusal | None:

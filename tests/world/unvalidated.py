@@ -8,6 +8,7 @@ from authority.domain.refusal import Refusal
 from authority.usecases.paging import PageRequest
 from authority.usecases.ports import WrittenUnvalidated
 from authority.usecases.recall_records import RecallRequest
+from authority.usecases.said_memory import SaidMemory
 from authority.usecases.write_unvalidated import UnvalidatedRequest
 from tests.world.membership import CREW
 from tests.world.world import NAMESPACE, TRACE_ID, Person, World, must
@@ -37,17 +38,19 @@ async def write_unvalidated(  # noqa: PLR0913  # what a writer may say, by name
         tenant=tenant,
         memory_namespace=namespace,
         memory_type=memory_type,
-        content=content,
-        media_type="text/plain",
-        source_refs=("old/1", *(f"record:{it}" for it in cites)),
-        subject_refs=(),
-        visibility=visibility,
-        visibility_scope=CREW.id if visibility is CREW.kind else "",
-        valid_from_time=None,
-        valid_until_time=None,
-        record_expire_time=None,
-        correlation_id="migration-1",
-        costs=(),
+        said=SaidMemory(
+            content=content,
+            media_type="text/plain",
+            source_refs=("old/1", *(f"record:{it}" for it in cites)),
+            subject_refs=(),
+            visibility=visibility,
+            visibility_scope=CREW.id if visibility is CREW.kind else "",
+            valid_from_time=None,
+            valid_until_time=None,
+            record_expire_time=None,
+            correlation_id="migration-1",
+            costs=(),
+        ),
         traceparent=f"00-{TRACE_ID}-00f067aa0ba902b7-01",
     )
     return await world.authority.do.write_unvalidated(by.calls(), request)

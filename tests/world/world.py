@@ -43,6 +43,7 @@ from authority.usecases.ports import (
 )
 from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation
+from authority.usecases.said_memory import SaidMemory
 from authority.usecases.validate_proposal import StillValidating, ValidationRequest
 from capability_authority.offline import PrivateKey
 from tests.world.authority import HERE, Authority
@@ -125,6 +126,22 @@ class Said(TypedDict, total=False):
     grant: PresentedGrant
     correlation_id: str
     costs: tuple[Cost, ...]
+
+
+def _said_memory(content: bytes, said: Said) -> SaidMemory:
+    return SaidMemory(
+        content=content,
+        media_type=said.get("media_type", "text/plain"),
+        source_refs=said.get("source_refs", ("thread:1",)),
+        subject_refs=said.get("subject_refs", ("client:7",)),
+        visibility=said.get("visibility"),
+        visibility_scope=said.get("visibility_scope", ""),
+        valid_from_time=said.get("valid_from_time"),
+        valid_until_time=said.get("valid_until_time"),
+        record_expire_time=said.get("record_expire_time"),
+        correlation_id=said.get("correlation_id", ""),
+        costs=said.get("costs", ()),
+    )
 
 
 class Presented(TypedDict, total=False):
@@ -291,19 +308,9 @@ class World:
             proposal_id=said.get("proposal_id", ""),
             memory_namespace=said.get("memory_namespace", NAMESPACE),
             memory_type=said.get("memory_type", MemoryType.DURABLE_FACT),
-            content=content,
-            media_type=said.get("media_type", "text/plain"),
-            source_refs=said.get("source_refs", ("thread:1",)),
-            subject_refs=said.get("subject_refs", ("client:7",)),
+            said=_said_memory(content, said),
             evidence_digests=said.get("evidence_digests", ()),
             validator_profile=said.get("validator_profile", ""),
-            visibility=said.get("visibility"),
-            valid_from_time=said.get("valid_from_time"),
-            valid_until_time=said.get("valid_until_time"),
-            record_expire_time=said.get("record_expire_time"),
-            correlation_id=said.get("correlation_id", ""),
-            costs=said.get("costs", ()),
-            visibility_scope=said.get("visibility_scope", ""),
             expire_time=said.get("expire_time"),
             grant=said.get("grant"),
         )
@@ -445,19 +452,9 @@ class World:
             mark=self.mark(by, said.get("request_id"), "correct", record_id, content, meaning),
             record_id=record_id,
             memory_type=said.get("memory_type"),
-            content=content,
-            media_type=said.get("media_type", "text/plain"),
-            source_refs=said.get("source_refs", ("thread:1",)),
-            subject_refs=said.get("subject_refs", ("client:7",)),
+            said=_said_memory(content, said),
             evidence_digests=said.get("evidence_digests", ()),
             validator_profile=said.get("validator_profile", ""),
-            visibility=said.get("visibility"),
-            valid_from_time=said.get("valid_from_time"),
-            valid_until_time=said.get("valid_until_time"),
-            record_expire_time=said.get("record_expire_time"),
-            correlation_id=said.get("correlation_id", ""),
-            costs=said.get("costs", ()),
-            visibility_scope=said.get("visibility_scope", ""),
         )
         return await self.authority.do.correct_record(by.calls(), request)
 

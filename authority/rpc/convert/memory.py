@@ -3,11 +3,12 @@
 from authority.domain.identity import Caller
 from authority.domain.record import MemoryRecord
 from authority.rpc.convert import values
-from authority.rpc.convert.costs import cost_messages, costs
+from authority.rpc.convert.costs import cost_messages
 from authority.rpc.convert.digests import digest_text, evidence_digests
 from authority.rpc.convert.enums import MEMORY_TYPES, PROVENANCES, VISIBILITIES
 from authority.rpc.convert.marks import request_mark
-from authority.rpc.convert.times import optional_instant, optional_timestamp, require_order, timestamp_message
+from authority.rpc.convert.said_memory import said_memory
+from authority.rpc.convert.times import optional_timestamp, timestamp_message
 from authority.rpc.convert.values import principal_message
 from authority.usecases.correct_record import Correction
 from authority.usecases.paging import Page
@@ -74,24 +75,11 @@ def revocation_response(answer: RevocationAnswer) -> pb.RevokeRecordResponse:
 
 def correction(caller: Caller, request: pb.CorrectRecordRequest) -> Correction:
     """What is proposed in place of a record."""
-    valid_from_time = optional_instant(request, "valid_from_time")
-    valid_until_time = optional_instant(request, "valid_until_time")
-    require_order(valid_from_time, valid_until_time, "valid_until_time")
     return Correction(
         record_id=values.uuid(request.record_id, "record_id"),
         memory_type=MEMORY_TYPES.optional_member(request.memory_type, "memory_type"),
-        content=values.content(request.content, "content"),
-        media_type=values.media_type(request.media_type, "media_type"),
-        source_refs=values.references(request.source_refs, "source_refs"),
-        subject_refs=values.references(request.subject_refs, "subject_refs"),
+        said=said_memory(request),
         evidence_digests=evidence_digests(request.evidence_digests, "evidence_digests"),
         validator_profile=values.optional_identifier(request.validator_profile, "validator_profile"),
-        visibility=VISIBILITIES.optional_member(request.visibility, "visibility"),
-        visibility_scope=values.optional_identifier(request.visibility_scope, "visibility_scope"),
-        valid_from_time=valid_from_time,
-        valid_until_time=valid_until_time,
-        record_expire_time=optional_instant(request, "record_expire_time"),
-        correlation_id=values.optional_identifier(request.correlation_id, "correlation_id"),
-        costs=costs(request.costs, "costs"),
         mark=request_mark(caller, request),
     )

@@ -8,7 +8,7 @@ from authority.domain.refusal import malformed
 from authority.domain.review import AwaitedReview
 from authority.domain.validation import Finding
 from authority.rpc.convert import values
-from authority.rpc.convert.costs import cost_messages, costs
+from authority.rpc.convert.costs import cost_messages
 from authority.rpc.convert.decisions import decision_message
 from authority.rpc.convert.digests import digest_text, evidence_digests
 from authority.rpc.convert.enums import (
@@ -21,8 +21,9 @@ from authority.rpc.convert.enums import (
 )
 from authority.rpc.convert.grants import optional_grant
 from authority.rpc.convert.marks import request_mark
+from authority.rpc.convert.said_memory import said_memory
 from authority.rpc.convert.statements import optional_statement_message, statement_message
-from authority.rpc.convert.times import optional_instant, optional_timestamp, require_order, timestamp_message
+from authority.rpc.convert.times import optional_instant, optional_timestamp, timestamp_message
 from authority.rpc.refused import Refused
 from authority.usecases.create_proposal import ProposalRequest
 from authority.usecases.paging import Page
@@ -36,26 +37,13 @@ from capability_authority.v1 import types_pb2
 
 def proposal_request(caller: Caller, request: pb.CreateProposalRequest) -> ProposalRequest:
     """What is proposed."""
-    valid_from_time = optional_instant(request, "valid_from_time")
-    valid_until_time = optional_instant(request, "valid_until_time")
-    require_order(valid_from_time, valid_until_time, "valid_until_time")
     return ProposalRequest(
         proposal_id=values.uuid(request.proposal_id, "proposal_id") if request.proposal_id else "",
         memory_namespace=values.identifier(request.memory_namespace, "memory_namespace"),
         memory_type=MEMORY_TYPES.member(request.memory_type, "memory_type"),
-        content=values.content(request.content, "content"),
-        media_type=values.media_type(request.media_type, "media_type"),
-        source_refs=values.references(request.source_refs, "source_refs"),
-        subject_refs=values.references(request.subject_refs, "subject_refs"),
+        said=said_memory(request),
         evidence_digests=evidence_digests(request.evidence_digests, "evidence_digests"),
         validator_profile=values.optional_identifier(request.validator_profile, "validator_profile"),
-        visibility=VISIBILITIES.optional_member(request.visibility, "visibility"),
-        visibility_scope=values.optional_identifier(request.visibility_scope, "visibility_scope"),
-        valid_from_time=valid_from_time,
-        valid_until_time=valid_until_time,
-        record_expire_time=optional_instant(request, "record_expire_time"),
-        correlation_id=values.optional_identifier(request.correlation_id, "correlation_id"),
-        costs=costs(request.costs, "costs"),
         expire_time=optional_instant(request, "expire_time"),
         grant=optional_grant(request),
         mark=request_mark(caller, request),

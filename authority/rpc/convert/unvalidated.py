@@ -4,12 +4,11 @@ from authority.domain.identity import Caller
 from authority.domain.references import TenantRef
 from authority.domain.unvalidated import Observation
 from authority.rpc.convert import values
-from authority.rpc.convert.costs import costs
 from authority.rpc.convert.digests import digest_text
-from authority.rpc.convert.enums import ERROR_REASONS, MEMORY_TYPES, VISIBILITIES
+from authority.rpc.convert.enums import ERROR_REASONS, MEMORY_TYPES
 from authority.rpc.convert.marks import request_mark
 from authority.rpc.convert.memory import record_message
-from authority.rpc.convert.times import optional_instant, require_order
+from authority.rpc.convert.said_memory import said_memory
 from authority.usecases.ports import WrittenUnvalidated
 from authority.usecases.write_unvalidated import UnvalidatedRequest
 from capability_authority.v1 import errors_pb2
@@ -20,24 +19,11 @@ def unvalidated_request(
     caller: Caller, request: pb.WriteUnvalidatedRecordRequest, traceparent: str
 ) -> UnvalidatedRequest:
     """What is to be written, and for whom the caller believes to write."""
-    valid_from_time = optional_instant(request, "valid_from_time")
-    valid_until_time = optional_instant(request, "valid_until_time")
-    require_order(valid_from_time, valid_until_time, "valid_until_time")
     return UnvalidatedRequest(
         tenant=_tenant(request),
         memory_namespace=values.identifier(request.memory_namespace, "memory_namespace"),
         memory_type=MEMORY_TYPES.member(request.memory_type, "memory_type"),
-        content=values.content(request.content, "content"),
-        media_type=values.media_type(request.media_type, "media_type"),
-        source_refs=values.references(request.source_refs, "source_refs"),
-        subject_refs=values.references(request.subject_refs, "subject_refs"),
-        visibility=VISIBILITIES.optional_member(request.visibility, "visibility"),
-        visibility_scope=values.optional_identifier(request.visibility_scope, "visibility_scope"),
-        valid_from_time=valid_from_time,
-        valid_until_time=valid_until_time,
-        record_expire_time=optional_instant(request, "record_expire_time"),
-        correlation_id=values.optional_identifier(request.correlation_id, "correlation_id"),
-        costs=costs(request.costs, "costs"),
+        said=said_memory(request),
         mark=request_mark(caller, request),
         traceparent=traceparent,
     )

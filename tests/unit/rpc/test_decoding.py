@@ -37,13 +37,14 @@ def test_a_proposal_request_keeps_every_field() -> None:
         "team-a/notes",
         MemoryType.PREFERENCE,
     )
-    assert (asked.content, asked.media_type) == (CONTENT, "application/json")
-    assert (asked.source_refs, asked.subject_refs, asked.evidence_digests) == (("chat/7",), ("user:ann",), EVIDENCE)
-    assert (asked.validator_profile, asked.visibility, asked.visibility_scope) == ("baseline", Visibility.TEAM, "crew")
-    assert (asked.valid_from_time, asked.valid_until_time) == (1_000_000, 2_000_000)
-    assert asked.record_expire_time == 3_000_005
-    assert asked.correlation_id == "trace-1"
-    assert asked.costs == (Cost("extraction", "m 1", 1, 2, 3),)
+    said = asked.said
+    assert (said.content, said.media_type) == (CONTENT, "application/json")
+    assert (said.source_refs, said.subject_refs, asked.evidence_digests) == (("chat/7",), ("user:ann",), EVIDENCE)
+    assert (asked.validator_profile, said.visibility, said.visibility_scope) == ("baseline", Visibility.TEAM, "crew")
+    assert (said.valid_from_time, said.valid_until_time) == (1_000_000, 2_000_000)
+    assert said.record_expire_time == 3_000_005
+    assert said.correlation_id == "trace-1"
+    assert said.costs == (Cost("extraction", "m 1", 1, 2, 3),)
 
 
 def test_absent_options_of_a_proposal_stay_absent() -> None:
@@ -54,8 +55,9 @@ def test_absent_options_of_a_proposal_stay_absent() -> None:
 
     asked = proposals.proposal_request(CALLER, request)
 
-    assert (asked.proposal_id, asked.validator_profile, asked.correlation_id) == ("", "", "")
-    assert (asked.visibility, asked.valid_from_time, asked.valid_until_time, asked.record_expire_time) == (None,) * 4
+    said = asked.said
+    assert (asked.proposal_id, asked.validator_profile, said.correlation_id) == ("", "", "")
+    assert (said.visibility, said.valid_from_time, said.valid_until_time, said.record_expire_time) == (None,) * 4
 
 
 def test_a_commit_request_carries_statement_presentation_and_deadline() -> None:
