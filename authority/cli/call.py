@@ -13,7 +13,7 @@ from google.protobuf.json_format import MessageToDict, Parse, ParseDict, ParseEr
 from google.protobuf.message import Message
 
 from authority.cli.call_stream import call_stream
-from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
+from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller, require_named
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import Json, emit, note, printable, say
 from authority.cli.requests import example_of, fields_of, hint_of, problem_of, request_of
@@ -70,8 +70,8 @@ def call(  # noqa: PLR0913 - one option for each property
         raise Misused(f"{known.name} is a stream, and a call has one answer: {_INSTEAD_OF_WATCHING}")
     request = None if known.is_stream else _request(known, _text(json))
     caller = find_caller(credentials, data, who, tls_roots)
-    if known.needs_proof and not caller.is_known:
-        raise Misused(f"{known.name} must be signed: name the caller by --as TENANT/NAME or --credentials FILE")
+    if known.needs_proof:
+        require_named(caller, known.name)
     if request is not None and known.name in _ISSUES:
         fill_in(request, caller.credentials)
     try:

@@ -62,6 +62,13 @@ def find_caller(credentials: Path | None, data: Path | None, who: str | None, tl
     return Caller(dataclasses.replace(found, target=endpoint.target), tls, is_known=True)
 
 
+def require_named(caller: Caller, what: str = "this") -> Caller:
+    """The caller, who can prove who it is. Raises Misused for nobody, as `what` must be signed."""
+    if not caller.is_known:
+        raise Misused(f"{what} must be signed: name the caller by --as TENANT/NAME or --credentials FILE")
+    return caller
+
+
 def credentials_file(data: Path, tenant: str, name: str) -> Path:
     """Where the data folder keeps the credentials of a demo principal."""
     return data / CREDENTIALS / f"{tenant}-{name}.json"

@@ -1,16 +1,15 @@
 """`authority review …`: what waits for a person, and what persons decide."""
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Final, TypeVar
+from typing import Annotated
 
 import typer
 
 from authority.cli.arguments import AsJson, parse_principal
-from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
-from authority.cli.failures import REFUSED, Misused, Refused
+from authority.cli.asking import answer_to, ask_as
+from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller, require_named
+from authority.cli.failures import REFUSED, Misused
 from authority.cli.output import Json, emit, note, printable, say
 from authority.cli.review_page import awaited_document, awaited_rows, decided_rows, proposal_document, proposal_rows
-from authority.cli.running import run_to_end
 from authority.cli.tables import table
 from authority.domain.references import PrincipalRef
 from capability_authority.client import (
@@ -18,8 +17,6 @@ from capability_authority.client import (
     AwaitedReview,
     CapabilityAuthority,
     Decision,
-    KeySetRefused,
-    PlaintextRefused,
     Proposal,
     Reference,
     Review,
@@ -27,9 +24,6 @@ from capability_authority.client import (
 from capability_authority.client.words import ReviewVerdict
 
 app = typer.Typer(no_args_is_help=True, help="See what waits for a person, and decide as one.")
-
-Answer = TypeVar("Answer")
-_SIGN: Final = "a decision is signed by a person: name them by --as TENANT/NAME or --credentials FILE"
 
 Proposals = Annotated[
     list[str], typer.Argument(metavar="PROPOSAL…", help="Ids; PROPOSAL:REVISION for a revision that was looked at.")
@@ -55,7 +49,7 @@ def list_(
     async def ask(authority: CapabilityAuthority) -> list[AwaitedReview]:
         return [it async for it in authority.list_reviews(memory_namespace=memory_namespace)]
 
-    found = _asked(find_caller(credentials, data, who, tls_roots), ask)
+    found = ask_as(credentials, data, who, tls_roots, ask)
     if as_json:
         emit([awaited_document(it) for it in found])
         return
@@ -73,7 +67,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a proposal with its content, and what was decided on it, by persons and by policy alone."""
-    found = _asked(find_caller(credentials, data, who, tls_roots), lambda authority: _read(authority, proposal))
+    found = ask_as(credentials, data, who, tls_roots, lambda authority: _read(authority, proposal))
     if as_json:
         emit(proposal_document(found))
         return
@@ -185,7 +179,7 @@ def _decided(
         decisions = [Decision(one, verdict, why, holder=holder, max_uses=uses) for one in read]
         return list(zip(read, await authority.decide_many(decisions), strict=True))
 
-    answers = _asked(caller, ask)
+    answers = answer_to(require_named(caller, "a decision"), ask)
     if as_json:
         emit([_document(proposal, answer) for proposal, answer in answers])
     else:
@@ -214,20 +208,3 @@ async def _read(authority: CapabilityAuthority, named: str) -> Proposal:
     if revision and not (revision.isascii() and revision.isdigit()):
         raise Misused(f"{printable(named)}: after the colon stands the number of a revision")
     return await authority.get_proposal(proposal_id, revision=int(revision or 0))
-
-
-def _asked(caller: Caller, ask: Callable[[CapabilityAuthority], Awaitable[Answer]]) -> Answer:
-    """What the authority answers this person. Raises Refused and Misused."""
-    if not caller.is_known:
-        raise Misused(_SIGN)
-
-    async def asking() -> Answer:
-        try:
-            async with CapabilityAuthority.connect(credentials=caller.credentials, tls=caller.tls) as authority:
-                return await ask(authority)
-        except (AuthorityError, KeySetRefused) as error:
-            raise Refused(str(error)) from error
-        except PlaintextRefused as error:
-            raise Refused(f"{caller.credentials.target} needs TLS: name its roots by --tls-roots") from error
-
-    return run_to_end(asking)

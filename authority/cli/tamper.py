@@ -11,7 +11,7 @@ from rich.text import Text
 
 from authority.cli.arguments import AsJson
 from authority.cli.child import served
-from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
+from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller, require_named
 from authority.cli.failures import REFUSED, Misused, Refused
 from authority.cli.output import Json, console_for_answers, emit, note, say
 from authority.cli.presenting import Answer, Present, Tried, committing, presented_otherwise, verifying
@@ -85,9 +85,7 @@ def tamper(
 
 
 def _on_a_served_one(statement: Statement, caller: Caller) -> Trial:
-    if not caller.is_known:
-        raise Misused("VerifyCapability must be signed: name the caller by --as TENANT/NAME or --credentials FILE")
-
+    require_named(caller, "VerifyCapability")
     try:
         terms_of(statement)
     except NotACapability as error:

@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from authority.cli.arguments import AsJson, Yes, parse_digest
+from authority.cli.asking import ask_as
 from authority.cli.connecting import As, CredentialsFile, Roots, ServedFolder
 from authority.cli.failures import Misused
-from authority.cli.grants.make import asked, held, known_caller
+from authority.cli.grants.make import held
 from authority.cli.operating import confirm
 from authority.cli.output import Json, emit, say
 from authority.cli.tables import table
-from capability_authority.client import CapabilityAuthority, GrantStatus, HeldGrant, Revocation
+from capability_authority.client import GrantStatus, HeldGrant, Revocation
 from capability_authority.v1.types_pb2 import PrincipalRef
 
 _DIGEST = "sha256:"
@@ -37,13 +38,8 @@ def show(
 
     To its subject, its holder, the holders of its ancestors, admins, and whoever has the right `issue`.
     """
-    caller = known_caller(credentials, data, who, tls_roots)
     digest = _digest(grant)
-
-    async def ask(authority: CapabilityAuthority) -> GrantStatus:
-        return await authority.get_grant(digest)
-
-    status = asked(caller, ask)
+    status: GrantStatus = ask_as(credentials, data, who, tls_roots, lambda authority: authority.get_grant(digest))
     if as_json:
         emit(_document(status))
         return
@@ -66,15 +62,10 @@ def revoke(
     By its subject, its holder, the holder of an ancestor, an admin, or whoever has the right `issue`. One that the
     authority has not met yet is given itself, in place of its digest.
     """
-    caller = known_caller(credentials, data, who, tls_roots)
     named: HeldGrant | str = grant[0] if _is_digest(grant) else held(grant)
     digest = named if isinstance(named, str) else named.digest
     confirm(f"{digest} and all that was derived from it will allow nothing any more, for ever.", yes=yes)
-
-    async def ask(authority: CapabilityAuthority) -> Revocation:
-        return await authority.revoke_grant(named)
-
-    revocation = asked(caller, ask)
+    revocation: Revocation = ask_as(credentials, data, who, tls_roots, lambda authority: authority.revoke_grant(named))
     if as_json:
         emit({"digest": digest, "revoke_time": _iso(revocation.revoke_time), "replayed": revocation.replayed})
         return

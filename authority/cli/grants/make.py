@@ -2,26 +2,24 @@
 
 import base64
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 import typer
 
 from authority.cli.arguments import AsJson, parse_principal
-from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
-from authority.cli.failures import Misused, Refused
+from authority.cli.asking import answer_to, ask_as
+from authority.cli.connecting import As, CredentialsFile, Roots, ServedFolder, find_caller, require_named
+from authority.cli.failures import Refused
 from authority.cli.grants.terms import Term, parse_terms
 from authority.cli.output import emit, note, printable, say
-from authority.cli.running import run_to_end
 from authority.cli.statement_argument import find_argument
 from authority.domain.grant import AMOUNT_DIMENSIONS, EXACT_DIMENSIONS, FLAG_DIMENSIONS, SELECTOR_DIMENSIONS
 from authority.domain.references import PrincipalRef
 from authority.signing.inspection import as_sent
-from capability_authority.client import AuthorityError, CapabilityAuthority, HeldGrant, Reference, grant_terms
-
-Answer = TypeVar("Answer")
+from capability_authority.client import CapabilityAuthority, HeldGrant, Reference, grant_terms
 
 _LIFETIME: Final = re.compile(r"([1-9][0-9]{0,6})([smhd])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -83,7 +81,7 @@ def issue(  # noqa: PLR0913 - one option for each property
     By an admin, or whoever has the right `issue`. What is not named is denied, but for the audience: it is the caller's
     authority. A day unless --lifetime says otherwise.
     """
-    caller = known_caller(credentials, data, who, tls_roots)
+    caller = require_named(find_caller(credentials, data, who, tls_roots))
     terms: dict[str, Any] = {**_NOTHING, "audiences": [caller.credentials.audience], **parse_terms(allow or ())}
 
     async def ask(authority: CapabilityAuthority) -> HeldGrant:
@@ -97,7 +95,7 @@ def issue(  # noqa: PLR0913 - one option for each property
             correlation_id=correlation,
         )
 
-    _tell(asked(caller, ask), out, as_json=as_json)
+    _tell(answer_to(caller, ask), out, as_json=as_json)
 
 
 def exchange(  # noqa: PLR0913 - one option for each property
@@ -122,7 +120,7 @@ def exchange(  # noqa: PLR0913 - one option for each property
     The subject stays, and the caller joins those who act for it. As long as the parent lives unless --lifetime says
     otherwise. `authority grants delegate` does the same without a server.
     """
-    caller, parent = known_caller(credentials, data, who, tls_roots), held(chain)
+    parent = held(chain)
     terms = parent.narrowed(**parse_terms(only or ()))
 
     async def ask(authority: CapabilityAuthority) -> HeldGrant:
@@ -130,34 +128,13 @@ def exchange(  # noqa: PLR0913 - one option for each property
             parent, holder=_reference(to), holder_key_id=to_key, terms=terms, lifetime=lifetime
         )
 
-    _tell(asked(caller, ask), out, as_json=as_json)
+    _tell(ask_as(credentials, data, who, tls_roots, ask), out, as_json=as_json)
 
 
 def held(chain: Sequence[str]) -> HeldGrant:
     """The grant that the arguments are, with its ancestors. Raises Refused, OSError."""
     *ancestors, grant = (as_sent(find_argument(one)) for one in chain)
     return HeldGrant(grant, tuple(ancestors))
-
-
-def asked(caller: Caller, ask: Callable[[CapabilityAuthority], Coroutine[Any, Any, Answer]]) -> Answer:
-    """What the authority answers to the caller. Raises Refused."""
-
-    async def call() -> Answer:
-        async with CapabilityAuthority.connect(credentials=caller.credentials, tls=caller.tls) as authority:
-            return await ask(authority)
-
-    try:
-        return run_to_end(call)
-    except AuthorityError as error:
-        raise Refused(str(error)) from None
-
-
-def known_caller(credentials: Path | None, data: Path | None, who: str | None, tls_roots: Path | None) -> Caller:
-    """The caller that is meant. Raises Misused for nobody, and as `find_caller`."""
-    caller = find_caller(credentials, data, who, tls_roots)
-    if not caller.is_known:
-        raise Misused("the call must be signed: name the caller by --as TENANT/NAME or --credentials FILE")
-    return caller
 
 
 def _reference(principal: PrincipalRef) -> Reference:

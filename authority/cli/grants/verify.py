@@ -6,15 +6,13 @@ from typing import Annotated, Any, Final
 import typer
 
 from authority.cli.arguments import AsJson
-from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
-from authority.cli.failures import REFUSED, Misused, Refused
+from authority.cli.asking import answer_to
+from authority.cli.connecting import As, CredentialsFile, Roots, ServedFolder, find_caller, require_named
+from authority.cli.failures import REFUSED, Misused
+from authority.cli.grants.make import Chain, held
 from authority.cli.output import emit, printable, say
-from authority.cli.running import run_to_end
-from authority.cli.statement_argument import find_argument
 from authority.domain import limits
-from authority.domain.statement import Statement
-from authority.signing.inspection import as_sent
-from capability_authority.client import AuthorityError, CapabilityAuthority, GrantUse, GrantVerdict, HeldGrant
+from capability_authority.client import GrantUse, GrantVerdict
 
 _NAMES: Final = (
     *("action", "audience", "resource", "read_memory_namespace", "write_memory_namespace", "tool", "provider", "model"),
@@ -25,10 +23,7 @@ _NEEDS: Final = (*_NAMES, *_AMOUNTS, *_FLAGS)
 
 
 def verify(
-    chain: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE|-|BASE64…", help="The grant; before it its ancestors, the root first."),
-    ],
+    chain: Chain,
     *,
     use: Annotated[
         list[str] | None,
@@ -46,12 +41,10 @@ def verify(
     its times are judged alone; with it, it is the caller's authority that has to be in the audience, unless another is
     named. The exit code is 1 for a grant that is refused.
     """
-    statements = [find_argument(one) for one in chain]
-    caller = find_caller(credentials, data, who, tls_roots)
-    if not caller.is_known:
-        raise Misused("VerifyGrant must be signed: name the caller by --as TENANT/NAME or --credentials FILE")
+    grant = held(chain)
+    caller = require_named(find_caller(credentials, data, who, tls_roots), "VerifyGrant")
     needed = None if use is None else _use(use, caller.credentials.audience)
-    verdict = _asked(caller, statements, needed)
+    verdict: GrantVerdict = answer_to(caller, lambda authority: authority.verify_grant(grant, use=needed))
     if as_json:
         emit({"granted": verdict.granted, "reason": verdict.reason or None, "facts": verdict.facts})
     elif verdict.granted:
@@ -60,19 +53,6 @@ def verify(
         facts = ", ".join(f"{name} {printable(fact)}" for name, fact in sorted(verdict.facts.items()))
         say(f"refused: {verdict.reason}{f' ({facts})' if facts else ''}; authority explain {verdict.reason}")
     return 0 if verdict.granted else REFUSED
-
-
-def _asked(caller: Caller, statements: Sequence[Statement], use: GrantUse | None) -> GrantVerdict:
-    *ancestors, grant = map(as_sent, statements)
-
-    async def ask() -> GrantVerdict:
-        async with CapabilityAuthority.connect(credentials=caller.credentials, tls=caller.tls) as authority:
-            return await authority.verify_grant(HeldGrant(grant, tuple(ancestors)), use=use)
-
-    try:
-        return run_to_end(ask)
-    except AuthorityError as error:
-        raise Refused(f"the grant cannot be judged: {error}") from None
 
 
 def _use(texts: Sequence[str], audience: str) -> GrantUse:

@@ -6,18 +6,15 @@ from typing import Annotated
 import typer
 
 from authority.cli.arguments import AsJson
-from authority.cli.connecting import As, Caller, CredentialsFile, Roots, ServedFolder, find_caller
-from authority.cli.failures import REFUSED, Misused, Refused
+from authority.cli.asking import ask_as
+from authority.cli.connecting import As, CredentialsFile, Roots, ServedFolder
+from authority.cli.failures import REFUSED, Refused
 from authority.cli.output import emit
-from authority.cli.running import run_to_end
 from authority.cli.why.page import show
 from authority.cli.why.story import Story
 from capability_authority.client import (
-    AuthorityError,
     CapabilityAuthority,
-    KeySetRefused,
     NotFound,
-    PlaintextRefused,
     RecordExport,
 )
 
@@ -41,10 +38,7 @@ def why(
     that the credentials pin. Where one part does not hold, that is shown, and the exit code is 1. What is revoked,
     superseded or expired is told to admins.
     """
-    caller = find_caller(credentials, data, who, tls_roots)
-    if not caller.is_known:
-        raise Misused("an export must be signed for: name the caller by --as TENANT/NAME or --credentials FILE")
-    export = run_to_end(lambda: _export(record, caller))
+    export: RecordExport = ask_as(credentials, data, who, tls_roots, lambda authority: _export(authority, record))
     if keep is not None:
         keep.write_bytes(export.message.SerializeToString())
     story = Story(export)
@@ -55,13 +49,8 @@ def why(
     return REFUSED if export.broken else 0
 
 
-async def _export(record_id: str, caller: Caller) -> RecordExport:
+async def _export(authority: CapabilityAuthority, record_id: str) -> RecordExport:
     try:
-        async with CapabilityAuthority.connect(credentials=caller.credentials, tls=caller.tls) as authority:
-            return await authority.export(record_id, form="audit", verify=False)
+        return await authority.export(record_id, form="audit", verify=False)
     except NotFound as error:
         raise Refused(f"{error}; what is revoked, superseded or expired is told to admins alone") from error
-    except (AuthorityError, KeySetRefused) as error:
-        raise Refused(str(error)) from error
-    except PlaintextRefused as error:
-        raise Refused(f"{caller.credentials.target} needs TLS: name its roots by --tls-roots") from error
