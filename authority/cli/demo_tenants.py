@@ -67,6 +67,7 @@ class DemoTenants:
                     name=namespace.name,
                     policy_version=self.policy_version,
                     privileged=namespace.privileged,
+                    least_profile=namespace.least_profile,
                 )
                 await administration.add_namespace(new, self.operator.clock.now())
 

@@ -7,6 +7,7 @@ from authority.domain.references import PrincipalRef
 from authority.domain.statement import Statement
 from capability_authority.offline import (
     DigestError,
+    GrantExceeded,
     KeyRefused,
     Narrower,
     PrivateKey,
@@ -18,7 +19,7 @@ from capability_authority.offline import (
 from capability_authority.v1.statements_pb2 import Signature, SignedStatement
 from capability_authority.v1.types_pb2 import PrincipalRef as PrincipalMessage
 
-__all__ = ["Narrower", "NotHandedOn", "hand_on"]
+__all__ = ["GrantExceeded", "Narrower", "NotHandedOn", "hand_on"]
 
 
 class NotHandedOn(ValueError):

@@ -15,7 +15,10 @@ LINES = load_proposals()
 COMMITTED = sum(line.expect.outcome == "committed" for line in LINES)
 LAST_LINE = re.compile(
     r"demo ok: committed=(\d+) refused=(\d+) replayed=(\d+) receipts_verified=(\d+) events=(\d+) delivered=(\d+)"
+    r" acts=(\d+)"
 )
+ACTS = 5
+"""Of the story of who may do what."""
 SERVERS = ("postgres.lock", "valkey.lock")
 
 
@@ -32,9 +35,10 @@ def test_the_demo_ends_well_and_leaves_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     match = LAST_LINE.fullmatch(done.stdout.splitlines()[-1])
     assert match is not None
-    committed, refused, replayed, verified, events, delivered = map(int, match.groups())
+    committed, refused, replayed, verified, events, delivered, acts = map(int, match.groups())
     assert committed == replayed == verified == events == delivered == COMMITTED
     assert refused == len(LINES) - COMMITTED
+    assert acts == ACTS
     assert f"… {len(LINES)} of {len(LINES)}" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -50,6 +54,8 @@ def test_the_demo_answers_machines(tmp_path: Path) -> None:
     assert [line["name"] for line in report["lines"]] == [line.name for line in LINES]
     assert all(line["ok"] and line["came_out"] == line["expected"] for line in report["lines"])
     assert set(report["counts"].values()) == {COMMITTED}
+    assert len(report["story"]) == ACTS
+    assert all(act["ok"] and act["came_out"] == act["expected"] for act in report["story"])
     assert LAST_LINE.fullmatch(report["summary"])
     # It kept what it was told to keep, and stopped all that it had started.
     wait_until_stopped(data)

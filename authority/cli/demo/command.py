@@ -21,6 +21,7 @@ from authority.cli.connecting import credentials_file
 from authority.cli.demo.exchange import Firm, run_exchange
 from authority.cli.demo.kill import demo_kill
 from authority.cli.demo.report import Report, Result
+from authority.cli.demo.story import FIRM, Act, tell_story
 from authority.cli.demo_tenants import KINDS
 from authority.cli.endpoint import find_endpoint
 from authority.cli.failures import REFUSED, Refused
@@ -57,8 +58,10 @@ def demo(
     """Run the main job on some sixty proposals of three firms, on an authority of its own that is thrown away.
 
     Each is proposed, validated, decided by policy, approved where policy asks for it, issued, committed, committed
-    again, its receipt verified offline and its record read back; some must be refused, each for its own reason. The
-    exit code is 0 only if every one came out exactly as it expects.
+    again, its receipt verified offline and its record read back; some must be refused, each for its own reason. Then
+    a story of who may do what: an agent proposes by a grant that was handed to it, a poisoned proposal is caught, a
+    contradiction waits for a person, a person approves, and what is revoked is recalled no more. The exit code is 0
+    only if every one came out exactly as it expects.
 
     With --kill, SIGKILL ends the service while the database is inside a commit. Once the database goes on alone, once
     it loses what it had begun; both times a new process is asked again with the same key. The exit code is 0 only if
@@ -116,7 +119,17 @@ async def _run(folder: Path) -> Report:
     results = {result.line.name: result for results in found for result in results}
     counts = await _counts(folder)
     note("… reading the events that were delivered")
-    return Report([results[line.name] for line in proposals], counts, await _delivered(folder, counts.events))
+    delivered = await _delivered(folder, counts.events)
+    note("… and who may do what, in five acts")
+    return Report([results[line.name] for line in proposals], counts, delivered, await _story(folder))
+
+
+async def _story(folder: Path) -> list[Act]:
+    async with _firms(folder) as firms:
+        try:
+            return await tell_story(firms[FIRM])
+        except AuthorityError as error:
+            raise Refused(f"the story could not be told to its end: {error}") from error
 
 
 async def _run_firm(lines: list[DemoProposal], firm: Firm, advance: Callable[[], None]) -> list[Result]:

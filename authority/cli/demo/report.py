@@ -8,6 +8,7 @@ from itertools import groupby
 from rich.text import Text
 
 from authority.cli.demo.exchange import CameOut
+from authority.cli.demo.story import Act
 from authority.cli.output import Json, printable, say
 from authority.cli.tables import table
 from authority.embedded.demo import DemoProposal
@@ -63,6 +64,8 @@ class Report:
     counts: CommitCounts
     delivered: int
     """Records of whose commit the consumer of the stream of events has heard."""
+    story: Sequence[Act]
+    """The acts that came after them, which the counts leave out."""
 
     @property
     def committed(self) -> int:
@@ -71,8 +74,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether every line came out exactly as it expects, and each commit left one of everything, and was told."""
-        return not any(result.defects for result in self.results) and self._agree
+        """Whether every line and act came out exactly as it expects, and each commit left one of everything."""
+        return not any(result.defects for result in self.results) and self._agree and all(act.ok for act in self.story)
 
     @property
     def _agree(self) -> bool:
@@ -88,6 +91,7 @@ class Report:
             "receipts_verified": sum(out.receipt_verified for out in outs),
             "events": self.counts.events,
             "delivered": self.delivered,
+            "acts": sum(act.ok for act in self.story),
         }
         return f"demo {'ok' if self.ok else 'failed'}: " + " ".join(f"{name}={n}" for name, n in numbers.items())
 
@@ -104,6 +108,8 @@ class Report:
             f"In the database: {counts.consumed_capabilities} consumed capabilities, {counts.receipts} receipts,"
             f" {counts.records} records, {counts.events} events, and {self.delivered} events delivered, {agreement}."
         )
+        say()
+        table(("WHO MAY DO WHAT", "EXPECTED", "OK"), map(_act_row, self.story))
 
     def as_json(self, seconds: float) -> Json:
         """The same for machines."""
@@ -119,6 +125,10 @@ class Report:
                 "events": counts.events,
                 "delivered": self.delivered,
             },
+            "story": [
+                {"act": act.name, "expected": act.expected, "came_out": act.came_out, "ok": act.ok}
+                for act in self.story
+            ],
             "summary": self.last_line(),
         }
 
@@ -145,6 +155,11 @@ def _verdict(result: Result) -> Text:
     defects = "; ".join(result.defects)
     otherwise = "" if result.came_out == result.expected else f"{result.came_out}; "
     return Text(printable(f"NO: {otherwise}{defects}"), style="bold red")
+
+
+def _act_row(act: Act) -> tuple[str | Text, ...]:
+    verdict = Text("yes", style="green") if act.ok else Text(printable(f"NO: {act.came_out}"), style="bold red")
+    return (act.name, act.expected, verdict)
 
 
 def _document(result: Result) -> Json:

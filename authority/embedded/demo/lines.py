@@ -111,6 +111,7 @@ class DemoNamespace:
 
     name: str
     privileged: bool
+    least_profile: str = "baseline"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import pytest
 
 from authority.cli.demo.exchange import CameOut
 from authority.cli.demo.report import Report, Result
+from authority.cli.demo.story import Act
 from authority.embedded.demo import DemoProposal, Stage, load_proposals
 from authority.usecases.administer import CommitCounts
 
@@ -35,8 +36,12 @@ def counted(number: int, **others: int) -> CommitCounts:
     return CommitCounts(**{**numbers, **others})
 
 
+STORY = (Act("an act", "as it must", "as it must"),)
+
+
 def report(counts: CommitCounts, delivered: int = 45, **changes: CameOut) -> Report:
-    return Report([Result(line, changes.get(name, good(line))) for name, line in LINES.items()], counts, delivered)
+    results = [Result(line, changes.get(name, good(line))) for name, line in LINES.items()]
+    return Report(results, counts, delivered, STORY)
 
 
 def test_every_line_can_come_out_as_it_expects() -> None:
@@ -82,9 +87,17 @@ def test_a_good_demo_ends_with_its_numbers() -> None:
     whole = report(counted(45))
 
     assert whole.ok
-    assert (
-        whole.last_line() == "demo ok: committed=45 refused=19 replayed=45 receipts_verified=45 events=45 delivered=45"
-    )
+    numbers = "committed=45 refused=19 replayed=45 receipts_verified=45 events=45 delivered=45 acts=1"
+    assert whole.last_line() == f"demo ok: {numbers}"
+
+
+def test_a_demo_with_an_act_that_came_out_otherwise_has_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = replace(report(counted(45)), story=(*STORY, Act("another", "refused", "committed")))
+
+    assert not whole.ok
+    assert whole.last_line().endswith(" acts=1")
+    whole.show()
+    assert "NO: committed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -107,7 +120,7 @@ def test_a_demo_whose_events_are_not_all_delivered_has_failed(
     whole.show()
 
     assert not whole.ok
-    assert whole.last_line().endswith(f"events=45 delivered={delivered}")
+    assert whole.last_line().endswith(f"events=45 delivered={delivered} acts=1")
     assert f"45 events, and {delivered} events delivered, WHICH DO NOT AGREE." in capsys.readouterr().out
 
 
