@@ -72,7 +72,7 @@ def show(
         emit(proposal_document(found))
         return
     for label, value in proposal_rows(found):
-        say(f"{label:<10}{value}")
+        say(f"{label:<12}{value}")
     say("")
     table(("DECIDED", "BY", "AT (UTC)", "NOTE"), map(decided_rows, found.decisions), none="nothing was decided on it")
 
@@ -184,16 +184,25 @@ def _decided(
         emit([_document(proposal, answer) for proposal, answer in answers])
     else:
         for proposal, answer in answers:
-            _tell(proposal, answer)
+            _tell(proposal, verdict, answer)
     return REFUSED if any(isinstance(answer, AuthorityError) for _, answer in answers) else 0
 
 
-def _tell(proposal: Proposal, answer: Review | AuthorityError) -> None:
+def _tell(proposal: Proposal, verdict: ReviewVerdict, answer: Review | AuthorityError) -> None:
     name = f"{proposal.proposal_id}, revision {proposal.revision}"
     if isinstance(answer, AuthorityError):
         note(printable(f"{name}: {answer}"))
     else:
-        say(f"{name} is {answer.state}; the decision is {answer.approval_reference}")
+        say(f"{name} {_became(verdict, answer.state)}; the decision is {answer.approval_reference}")
+
+
+def _became(verdict: ReviewVerdict, state: str) -> str:
+    """What was done to it. Committed content stays committed: what became of its record is what is asked then."""
+    if verdict == "adopt":
+        return "is adopted: its record is revoked by RevokeRecord alone" if state == "committed" else "is adopted"
+    if verdict == "revoke":
+        return "is taken back, and its record is revoked" if state == "committed" else f"is taken back: it is {state}"
+    return f"is {state}"
 
 
 def _document(proposal: Proposal, answer: Review | AuthorityError) -> dict[str, Json]:

@@ -41,6 +41,9 @@ def proposal_rows(proposal: Proposal) -> Iterator[tuple[str, str]]:
     yield ("says", _shown(message.content))
     yield ("is", f"{proposal.memory_type}, {proposal.provenance}, in {proposal.memory_namespace}")
     yield ("by", _name(message.proposer))
+    if message.HasField("subject"):
+        yield "through", ", ".join(map(_name, message.actor_chain))
+        yield "in name of", f"{_name(message.subject)}, the subject of a grant"
     if message.source_refs:
         yield "from", printable(", ".join(message.source_refs))
     if message.subject_refs:
@@ -59,6 +62,8 @@ def proposal_document(proposal: Proposal) -> dict[str, Json]:
         "memory_type": proposal.memory_type,
         "provenance": proposal.provenance,
         "proposer": _name(message.proposer),
+        "actor_chain": [_name(it) for it in message.actor_chain],
+        "subject": _name(message.subject) if message.HasField("subject") else None,
         "proposal_digest": message.proposal_digest,
         "content_digest": message.content_digest,
         "content": message.content.decode("utf-8", errors="replace") if message.content else None,

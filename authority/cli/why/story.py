@@ -56,6 +56,7 @@ class Story:
             "record_id": message.record.record_id,
             "state": self.export.state,
             "proved": not self.export.broken,
+            "validated": message.record.validated,
             "checks": [
                 {"part": check.part, "verdict": check.verdict.value, "because": check.because}
                 for check in self.export.checks
@@ -99,9 +100,13 @@ class Story:
         record, revision = self.export.message.record, self._revision()
         kind = f", {_article(str(revision['proposer_kind']))}" if "proposer_kind" in revision else ""
         yield "proposer", f"{_name(record.proposer)}{kind}; its word counts as {self.export.record.provenance}"
+        if "subject" in revision:
+            yield "through", ", ".join(map(_reference, _list(revision, "actor_chain")))
+            yield "in name of", f"{_reference(revision['subject'])}, the subject of a grant"
         if "create_time" in revision:
             yield "observed", str(revision["create_time"])
-        yield "proposal", f"{record.proposal_id}, revision {record.proposal_revision}"
+        if record.proposal_id:
+            yield "proposal", f"{record.proposal_id}, revision {record.proposal_revision}"
         yield from _several("source", record.source_refs)
         yield from _several("about", record.subject_refs)
         yield from _several("evidence", record.evidence_digests)
@@ -109,7 +114,9 @@ class Story:
             yield "corrects", record.supersedes_record_id
 
     def _permission(self) -> Iterator[tuple[str, str]]:
-        trail = self.export.message.trail
+        record, trail = self.export.message.record, self.export.message.trail
+        if not record.validated:
+            yield "by nobody", f"written without validation, as the mode allowed, {_time(record.create_time)}"
         validation, decision = _said(trail.validation_receipt), _said(trail.decision_receipt)
         capability, receipt = _said(trail.capability), _said(self.export.message.receipt)
         if validation:
@@ -120,12 +127,22 @@ class Story:
             policies = ", ".join(map(str, _list(decision, "determining_policies"))) or "no policy"
             yield "decided", f"{decision.get('outcome')} by {policies}, {decision.get('decide_time')}"
             yield "policy", str(decision.get("policy_version"))
+            yield from self._quorum(decision)
         yield from _several("reviewed", map(_approval, trail.approvals))
         if capability:
             yield "capability", f"{capability.get('capability_id')}, until {capability.get('expire_time')}"
+            if capability.get("grant_digest"):
+                yield "by grant", str(capability["grant_digest"])
             yield "holder", _reference(capability.get("holder"))
         if receipt:
             yield "committed", f"{receipt.get('commit_time')}, receipt {receipt.get('receipt_id')}"
+
+    def _quorum(self, decision: Says) -> Iterator[tuple[str, str]]:
+        """How many persons policy wanted, and whose approvals the decision rests on."""
+        if needed := decision.get("persons_needed"):
+            by = {it.approval_reference: _name(it.decided_by) for it in self.export.message.trail.approvals}
+            named = (by.get(str(it), str(it)) for it in _list(decision, "approval_references"))
+            yield "persons", f"{needed} wanted; it rests on {', '.join(named)}"
 
     def _costs(self) -> Rows:
         costs = self.export.message.record.costs
@@ -227,7 +244,7 @@ def _decider_kind(approval: Message) -> str:
 
 def _verdict(number: int) -> str:
     """What the person did."""
-    did = {1: "approved", 2: "rejected", 3: "asked for changes", 4: "took an approval back", 5: "adopted"}
+    did = {1: "approved", 2: "rejected", 3: "asked for changes", 4: "taken back", 5: "adopted"}
     return did.get(number, f"verdict {number}")
 
 
