@@ -72,7 +72,7 @@ class InProcessEvidence:
         if kept is None or kept.state is not EvidenceState.PENDING:
             raise NotThere
         judge = self.tables.active_principal(tenant, by)
-        if judge is None or not judge.may(Right.DECIDE) or kept.put_by == by:
+        if judge is None or not judge.may(Right.DECIDE) or kept.put_by in self.tables.person(tenant, by):
             raise NotTheirs
         decided = replace(kept, state=state, decided_by=by, decide_time=now, note=note)
         self.tables.evidence[tenant, digest] = decided

@@ -80,13 +80,21 @@ class PostgresEvidenceReviews:
     async def decide(
         self, tenant: TenantRef, digest: bytes, state: EvidenceState, *, by: PrincipalRef, note: str, now: Instant
     ) -> None:
-        """Approves or rejects it under its row's lock: of two persons at once the second finds it decided."""
+        """Approves or rejects it under its row's lock: of two persons at once the second finds it decided.
+
+        The tenant's lock is shared, which whoever links principals takes alone: a link comes before and counts, or
+        after it.
+        """
         async with self.database.transaction(tenant) as connection:
+            await connection.execute(query("share_tenant_lock"), str(tenant))
             row = await connection.fetchrow(query("lock_evidence"), str(tenant), digest)
             if row is None or row["state"] != EvidenceState.PENDING.value:
                 raise NotThere
             found = await connection.fetchrow(query("active_principal"), str(tenant), str(by))
-            if found is None or not rows.principal(found).may(Right.DECIDE) or row["put_by"] == str(by):
+            if found is None or not rows.principal(found).may(Right.DECIDE):
+                raise NotTheirs
+            person = await connection.fetch(query("same_person"), str(tenant), str(by))
+            if row["put_by"] in {linked["principal"] for linked in person}:
                 raise NotTheirs
             (decided,) = await connection.fetch(
                 query("decide_evidence"), str(tenant), digest, state.value, str(by), now, note

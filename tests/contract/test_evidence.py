@@ -16,6 +16,7 @@ from authority.domain.statement import Statement
 from authority.usecases.administer import NotTheirs, NotThere
 from authority.usecases.ports import EvidenceStore
 from tests.world.evidence import approved, decide, digest_of, keep, kept
+from tests.world.identities import link
 from tests.world.world import World, reason_of
 
 SOMETHING_ELSE = Refusal(Reason.IDEMPOTENCY_CONFLICT, {"field": "digest"})
@@ -131,6 +132,21 @@ async def test_evidence_is_decided_on_once_and_never_by_who_put_it(world: World)
         ("evidence.reject", world.admin.ref, "pending", "rejected"),
         ("evidence.put", world.user.ref, "", "pending"),
     ]
+
+
+async def test_i16_whoever_is_one_person_with_who_put_it_does_not_decide_on_it(world: World) -> None:
+    # given evidence that the agent put, and a person who is linked with the agent over another
+    evidence = await kept(world, b"a log")
+    between = await world.register(PrincipalKind.USER, "between")
+    await link(world, world.agent, between)
+    await link(world, between, world.user)
+    # when they would decide on it, then they are refused as who put it would be
+    for linked in (between, world.user):
+        with pytest.raises(NotTheirs):
+            await decide(world, evidence, by=linked)
+    # and once a link is revoked, whoever it led to decides
+    await world.authority.store.principal_links.revoke(world.tenant, world.user.ref, between.ref, world.now())
+    await decide(world, evidence, by=world.user)
 
 
 async def test_what_is_absent_or_a_neighbours_cannot_be_decided_on(world: World) -> None:

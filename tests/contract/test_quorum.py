@@ -10,8 +10,9 @@ from authority.domain.proposal import ProposalState
 from authority.domain.reasons import Reason
 from authority.domain.references import HOUR, MINUTE, after
 from authority.domain.refusal import Refusal
+from tests.world.granting import Granting
 from tests.world.identities import link
-from tests.world.reviewing import Asked, Review, decide_many, named
+from tests.world.reviewing import TWO_PERSONS, Asked, Review, decide_many, named
 from tests.world.world import PERMIT_ALL, Person, World, all_are, must, reason_of
 
 ALLOW, ASKS = DecisionOutcome.ALLOW, DecisionOutcome.REQUIRE_APPROVAL
@@ -78,6 +79,31 @@ async def test_i16_whoever_turns_out_to_be_the_proposer_has_not_approved(world: 
     assert reason_of(await world.commit(issued)) is Reason.APPROVAL_REQUIRED
     assert await review.outcome() is ASKS
     assert reason_of(await review.decide(other)) is Reason.NOT_ALLOWED
+    assert await world.counts() == all_are(0)
+
+
+@pytest.mark.parametrize("theirs", ["subject", "actor"])
+async def test_i16_whose_own_matter_it_is_under_a_grant_has_not_approved(
+    world: World, carol: Person, theirs: str
+) -> None:
+    # given a proposal of the agent's, under a grant whose subject and whose first holder are persons who may decide
+    subject, actor = [await world.register(PrincipalKind.USER, name) for name in ("subject", "actor")]
+    granting = Granting(world)
+    terms = {"actions": ("memory.propose",), "write_memory_namespaces": ("walled",)}
+    root = await granting.issued(actor, subject=subject.ref, **terms)
+    grant = await granting.exchanged(root, world.agent)
+    await world.make_namespace("walled", TWO_PERSONS)
+    proposal = await world.proposed(by=world.agent, memory_namespace="walled", grant=grant.presented)
+    review = Review(world, proposal, must(await world.validate(proposal)).signed)
+    # then neither decides on it, and two others do
+    own = subject if theirs == "subject" else actor
+    assert reason_of(await review.decide(own)) is Reason.NOT_ALLOWED
+    await review.approved(world.admin, carol)
+    issued = await review.issued()
+    # and one who turns out to be one person with either has not approved: not for policy, nor for the commit
+    await link(world, carol, own)
+    assert await review.outcome() is ASKS
+    assert reason_of(await world.commit(issued)) is Reason.APPROVAL_REQUIRED
     assert await world.counts() == all_are(0)
 
 

@@ -66,7 +66,8 @@ class EvidenceReviews(Protocol):
     ) -> None:
         """Approves or rejects it, once, with an audit event.
 
-        `by` is an active user or admin with the right to decide, and never who put it. Raises NotThere for evidence
-        that is absent or was decided already, NotTheirs for a person who may not decide on it.
+        `by` is an active user or admin with the right to decide, and never who put it, nor whoever is one person with
+        them over verified, unrevoked links (semantics §7). Raises NotThere for evidence that is absent or was decided
+        already, NotTheirs for a person who may not decide on it.
         """
         ...

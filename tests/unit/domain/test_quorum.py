@@ -76,6 +76,7 @@ def test_an_approval_counts_until_it_expires_on_the_validation_it_looked_at_and_
 
 
 def test_what_policy_said_counts_never() -> None:
+    assert standing(approval(None)) == []
     assert standing(approval(None), approval(ALICE)) == [ALICE]
 
 
