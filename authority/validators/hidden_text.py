@@ -3,13 +3,13 @@
 import base64
 import contextlib
 import html
-import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote
 
 from authority.domain.material import Material
+from authority.validators.json_strings import json_strings
 from authority.validators.windows import windows
 
 DECODED = 32
@@ -25,6 +25,9 @@ _UNSEEN_ELEMENT = re.compile(
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"\b(?:alt|title|aria-label|data-[a-z-]{1,30})\s*=\s*\"([^\"]{1,2000})\"", re.IGNORECASE)
+_ZEROS = re.compile(r"&#0+(?=[0-9])")
+_NO_CHARACTER = re.compile(r"&#[0-9]{9,};?")
+"""References to numbers beyond all characters. Python reads no number of thousands of digits."""
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _TAG_BASE = 0xE0000
 _FLAG = "\U0001f3f4"
@@ -43,7 +46,7 @@ def visible_text(material: Material) -> str:
     if material.media_type != "application/json":
         return text
     try:
-        return "\n".join(_strings(json.loads(text)))
+        return "\n".join(said for _, said in json_strings(text))
     except (ValueError, RecursionError):
         return text
 
@@ -73,7 +76,11 @@ def hidden_texts(text: str, depth: int = _DEPTH) -> Iterator[str]:
 
 def respelt_texts(text: str) -> Iterator[str]:
     """The text with percent encoding undone, and with character references undone, where that makes a difference."""
-    yield from (other for other in (unquote(text), html.unescape(text)) if other != text)
+    yield from (other for other in (unquote(text), _unescaped(text)) if other != text)
+
+
+def _unescaped(text: str) -> str:
+    return html.unescape(_NO_CHARACTER.sub("\ufffd", _ZEROS.sub("&#", text)))
 
 
 def unseen_runs(text: str) -> int:
@@ -119,15 +126,3 @@ def _raw(encoded: str) -> Iterator[bytes]:
         yield base64.b64decode(bare.replace("-", "+").replace("_", "/") + "=" * (-len(bare) % 4), validate=True)
     with contextlib.suppress(ValueError):
         yield bytes.fromhex(bare)
-
-
-def _strings(document: object) -> Iterator[str]:
-    if isinstance(document, dict):
-        for name, value in document.items():
-            yield str(name)
-            yield from _strings(value)
-    elif isinstance(document, list):
-        for value in document:
-            yield from _strings(value)
-    elif isinstance(document, str):
-        yield document

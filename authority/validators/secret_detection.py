@@ -3,10 +3,11 @@
 Nothing is looked up: no settings of files, no network to verify a find. What was found is named by its kind only.
 """
 
-import json
+import contextlib
 import re
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Final
 
@@ -20,6 +21,7 @@ from detect_secrets.plugins.keyword import KeywordDetector
 
 from authority.domain.material import Material
 from authority.domain.validation import SECRET, Judgement
+from authority.validators.json_strings import NAME, json_strings
 from authority.validators.protocol import fails, passes, review
 from authority.validators.windows import windows
 
@@ -75,22 +77,21 @@ class Secrets:
     def judge(self, material: Material) -> Judgement:
         """Fails credentials of a known form; leaves to a person what only looks random, or is called a password."""
         possible = None
-        for line in _lines(material):
-            if kind := self._known(line):
+        for block in _blocks(_lines(material)):
+            if kind := self._known(block):
                 return fails(f"{SECRET}:{kind}", _LIKELY)
-            possible = possible or self._possible(line)
+            possible = possible or self._possible(block)
         return review(f"possible_secret:{possible}", _POSSIBLE) if possible else passes()
 
-    def _known(self, line: str) -> str | None:
-        return next((kind for kind, plugin in self._plugins if any(plugin.analyze_string(line))), None)
+    def _known(self, block: "_Block") -> str | None:
+        return next((kind for kind, plugin in self._plugins if block.has(partial(_finds, plugin))), None)
 
-    def _possible(self, line: str) -> str | None:
-        assigned = _ASSIGNED.search(line)
-        if assigned and not _STAND_IN.match(assigned[1]):
+    def _possible(self, block: "_Block") -> str | None:
+        if block.has(_ASSIGNED.search, _assigns):
             return "named_as_one"
-        if any(not _STAND_IN.match(found) for found in self._keyword.analyze_string(line)):
+        if block.has(partial(_finds, self._keyword), partial(_names_one, self._keyword)):
             return "named_as_one"
-        return "random_text" if any(_is_random(plugin, line) for plugin in self._entropies) else None
+        return "random_text" if any(block.has(partial(_is_random, plugin)) for plugin in self._entropies) else None
 
     @cached_property
     def _plugins(self) -> Sequence[tuple[str, BasePlugin]]:
@@ -108,6 +109,48 @@ class Secrets:
         return Base64HighEntropyString(limit=_ENTROPY_BASE64), HexHighEntropyString(limit=_ENTROPY_HEX)
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Lines that are looked at together before each is looked at alone: content of a million lines costs no more.
+
+    No pattern of the plug-ins asks more of where a line ends than that something ends there: what is in one of the
+    lines is in all of them together.
+    """
+
+    lines: Sequence[str]
+    text: str
+
+    def has(self, seems: Callable[[str], object], finds: Callable[[str], object] | None = None) -> bool:
+        """Whether one of the lines is what `finds` says; `seems` is true of whatever that is true of, and of more."""
+        return bool(seems(self.text)) and any(map(finds or seems, self.lines))
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
+    """The lines in their order, the same one once, as many together as are no longer than one may be."""
+    together: dict[str, None] = {}
+    length = 0
+    for line in lines:
+        if together and length + len(line) > LINE_CHARACTERS:
+            yield _Block(tuple(together), "\n".join(together))
+            together, length = {}, 0
+        if line not in together:
+            together[line] = None
+            length += len(line) + 1
+    yield _Block(tuple(together), "\n".join(together))
+
+
+def _finds(plugin: BasePlugin, text: str) -> bool:
+    return any(plugin.analyze_string(text))
+
+
+def _assigns(text: str) -> bool:
+    return any(not _STAND_IN.match(found[1]) for found in _ASSIGNED.finditer(text))
+
+
+def _names_one(plugin: KeywordDetector, text: str) -> bool:
+    return any(not _STAND_IN.match(found) for found in plugin.analyze_string(text))
+
+
 def _is_random(plugin: HighEntropyStringsPlugin, line: str) -> bool:
     found = (text for text in plugin.analyze_string(line) if len(text) >= 20)  # noqa: PLR2004 - shorter ones are words
     return any(plugin.calculate_shannon_entropy(text) > plugin.entropy_limit for text in found)
@@ -116,25 +159,18 @@ def _is_random(plugin: HighEntropyStringsPlugin, line: str) -> bool:
 def _lines(material: Material) -> Iterator[str]:
     """The text line by line; of JSON each string with the name it stands under, as it was before it was escaped."""
     text = material.content.decode("utf-8", "replace")
+    lines: Iterable[str] = text.splitlines()
     if material.media_type == "application/json":
-        try:
-            document = json.loads(text)
-        except (ValueError, RecursionError):
-            document = text
-        lines = _said("", document)
-    else:
-        lines = iter(text.splitlines())
+        with contextlib.suppress(ValueError, RecursionError):
+            lines = _said(text)
     for line in lines:
         yield from windows(line, LINE_CHARACTERS, _OVERLAP)
 
 
-def _said(name: str, document: object) -> Iterator[str]:
-    if isinstance(document, dict):
-        for inner, value in document.items():
-            yield from _said(str(inner), value)
-    elif isinstance(document, list):
-        for value in document:
-            yield from _said(name, value)
-    elif isinstance(document, str):
-        for line in document.splitlines() or [""]:
-            yield f'{name} = "{line}"' if name else line
+def _said(text: str) -> list[str]:
+    return [
+        f'{name} = "{line}"' if name else line
+        for name, said in json_strings(text)
+        if name is not NAME
+        for line in said.splitlines() or [""]
+    ]

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -16,8 +17,20 @@ STUCK: Final = 2
 """Threads of one validator that may have run over their limit and not ended: until one does, it is not asked again."""
 
 
+_own: Final = threading.local()
+"""Of each of these threads: until when, by the monotonic clock, somebody waits for it."""
+
+
+def require_time() -> None:
+    """Raises TimeoutError in a thread of these that is over its limit: what works in parts asks before each of them."""
+    if time.monotonic() > getattr(_own, "until", float("inf")):
+        raise TimeoutError
+
+
 class Threads:
     """Runs what may hang. A thread cannot be ended from outside, so that one over its limit is left and counted.
+
+    What is built in ends by itself soon after (`require_time`).
 
     They are daemons: one that never ends does not keep the process from ending either.
     """
@@ -38,17 +51,18 @@ class Threads:
             outcome: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
             self._left[name] += 1
             threading.Thread(
-                target=self._work, args=(name, work, outcome), name=f"validator {name}", daemon=True
+                target=self._work, args=(name, work, outcome, limit_s), name=f"validator {name}", daemon=True
             ).start()
             async with asyncio.timeout(limit_s):
                 return await outcome
 
-    def _work(self, name: str, work: Callable[[], Value], outcome: "asyncio.Future[Value]") -> None:
+    def _work(self, name: str, work: Callable[[], Value], outcome: "asyncio.Future[Value]", limit_s: float) -> None:
+        _own.until = time.monotonic() + limit_s
         try:
             value = work()
         except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything, SystemExit too
             # Only an ordinary exception can be handed over: StopIteration and the like mean something to a future.
-            fault = RuntimeError(type(error).__name__)
+            fault = TimeoutError() if isinstance(error, TimeoutError) else RuntimeError(type(error).__name__)
             settle = partial(_set_exception, outcome, fault)
         else:
             settle = partial(_set_result, outcome, value)
