@@ -114,7 +114,8 @@ def _write(folder: Path, name: str, pair: PemPair) -> None:
         write_private_file(folder / f"{name}-{_KEY}", pair.private_key)
         write_private_file(folder / f"{name}.{_CERTIFICATE}", pair.certificate)
     except FileExistsError as error:
-        raise Refused(f"{error.filename} is there already, and nothing is overwritten: name another folder") from None
+        there = error.filename2 or error.filename  # A link names its source first.
+        raise Refused(f"{there} is there already, and nothing is overwritten: name another folder") from None
 
 
 def _row(client: _Client) -> dict[str, Json]:
@@ -136,4 +137,5 @@ def _show(folder: Path, trust_domain: str, tenant: TenantRef, clients: list[_Cli
         say(f"\nlet {client.principal} call, as a service, and call as it:")
         say(f"  authority principals add --tenant '{tenant}' --principal '{client.principal}' --kind service \\")
         say(f"    --spiffe {client.spiffe_id}")
-        say(f"  authority call ListAuditEvents --credentials {client.credentials}")
+        say(f"  authority call ListMemoryRecords --credentials {client.credentials} \\")
+        say('    --json \'{"memory_namespace": "NAME"}\'')

@@ -45,8 +45,9 @@ def health(
     try:
         found = run_to_end(lambda: ask_health(where, within_s=timeout, certificate=certificate, client=client))
     except NobodyAnswers as error:
+        asked = ", or ask over TLS by --tls-certificate" if certificate is None else ""
         raise Refused(
-            f"nobody serves at {where} ({error}): start it by `authority serve`, or name where it is"
+            f"nobody serves at {where} ({error}): start it by `authority serve`, or name where it is{asked}"
         ) from None
     if as_json:
         emit({"address": where, "health": {one.name: one.state for one in found}})

@@ -83,7 +83,7 @@ def _serve(
             _showing_metrics(settings),
             folder,
             _step,
-            _embedded(folder, as_json=as_json),
+            _embedded(folder, settings, as_json=as_json),
             until_input_ends=until_input_ends,
         )
 
@@ -113,7 +113,7 @@ def _own_servers(*, as_json: bool) -> Announce:
     return announce
 
 
-def _embedded(folder: Path, *, as_json: bool) -> Announce:
+def _embedded(folder: Path, settings: Settings, *, as_json: bool) -> Announce:
     def announce(endpoint: Endpoint, workers: Sequence[int]) -> None:
         if as_json:
             emit({**_facts(endpoint, workers), "data": str(folder)}, in_one_line=True)
@@ -123,8 +123,12 @@ def _embedded(folder: Path, *, as_json: bool) -> Announce:
         say(_sentence(endpoint, workers))
         say(f"  data       {folder}")
         say(f"  tenants    {tenants}")
-        say(f"  try        {_program()} call GetKeySet --data {place}")
-        say(f"  exchange   {shlex.quote(sys.executable)} {shlex.quote(_short(folder / 'try.py'))}")
+        if settings.tls_certificate is None:
+            say(f"  try        {_program()} call GetKeySet --data {place}")
+            say(f"  exchange   {shlex.quote(sys.executable)} {shlex.quote(_short(folder / 'try.py'))}")
+        else:
+            shown = "" if settings.tls_client_ca is None else ", and each must show a certificate"
+            say(f"  callers    need TLS{shown}; the credentials in the folder do neither (docs/identities.md)")
         say(f"  metrics    {endpoint.metrics}")
         say(f"  watch      {_program()} top --data {place}")
         say("  stop       Ctrl-C")

@@ -18,6 +18,8 @@ app = typer.Typer(
     no_args_is_help=True, help="List the issuers of AUTHORITY_TOKEN_ISSUERS, and try whether their keys can be had."
 )
 
+_NONE = "none: AUTHORITY_TOKEN_ISSUERS names no file here"
+
 
 @app.command("list")
 def list_(*, as_json: AsJson = False) -> None:
@@ -27,7 +29,7 @@ def list_(*, as_json: AsJson = False) -> None:
         emit([_row(issuer) for issuer in found])
         return
     columns = ("ISSUER", "AUDIENCE", "ALGORITHMS", "PRINCIPAL", "TENANT", "KEYS")
-    table(columns, [_cells(issuer) for issuer in found])
+    table(columns, [_cells(issuer) for issuer in found], none=_NONE)
 
 
 @app.command()
@@ -37,7 +39,7 @@ def check(*, as_json: AsJson = False) -> int:
     if as_json:
         emit([{"issuer": one.issuer, "keys": list[Json](one.keys), "problem": one.problem} for one in found])
     else:
-        table(("ISSUER", "KEYS"), [(one.issuer, one.problem or "\n".join(one.keys)) for one in found])
+        table(("ISSUER", "KEYS"), [(one.issuer, one.problem or "\n".join(one.keys)) for one in found], none=_NONE)
     return REFUSED if any(one.problem for one in found) else 0
 
 

@@ -65,6 +65,7 @@ def test_health_is_told_of_each_service_and_of_redis(
     away = ran(capsys, "health", "127.0.0.1:1", "--timeout", "5")
     assert away.code == 1
     assert away.sentence.startswith("nobody serves at 127.0.0.1:1 (Connection refused): start it by `authority serve`")
+    assert away.sentence.endswith("or ask over TLS by --tls-certificate")
 
 
 @pytest.mark.usefixtures("own_servers")

@@ -162,6 +162,7 @@ def test_another_key_than_the_bound_one_hands_nothing_on(desk: Desk, tmp_path: P
 
     assert refused.code == 1
     assert "the signature is not valid" in refused.sentence
+    assert "expected the holder key of the parent, sha256:" in refused.sentence
 
 
 def test_what_is_no_grant_is_not_handed_on(desk: Desk, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ child = delegate(parent, my_key, holder=agent, bound_to=agent_key, nonce=os.uran
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from capability_authority.offline.digests import DIGEST_BYTES
+from capability_authority.offline.digests import DIGEST_BYTES, to_wire
 from capability_authority.offline.errors import GrantExceeded, GrantMalformed, SignatureInvalid
 from capability_authority.offline.instants import timestamp
 from capability_authority.offline.keys import PrivateKey, PublicKey
@@ -77,7 +77,7 @@ def delegate(
     above = read_payload(parent.payload_type, parent.payload, Grant)
     if holder_key.public_key.thumbprint != above.holder_key or holder_key.public_key.raw != above.holder_public_key:
         raise SignatureInvalid(
-            expected=f"the holder key of the parent, {above.holder_key.hex()[:16]}…",
+            expected=f"the holder key of the parent, {to_wire(above.holder_key)}",
             presented=holder_key.public_key.key_id,
         )
     child = _child_of(above, narrower)

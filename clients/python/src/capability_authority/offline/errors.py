@@ -237,5 +237,5 @@ class EnvelopeRefused(UnreadableStatement):
 
 def _shown(text: str) -> str:
     """`text` fit for one line of a log: escaped, and cut short."""
-    cut = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-    return cut.encode("unicode_escape").decode("ascii")
+    escaped = text[:_SHOWN_CHARACTERS].encode("unicode_escape").decode("ascii")
+    return escaped if len(text) <= _SHOWN_CHARACTERS else f"{escaped}…"
