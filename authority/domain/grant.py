@@ -95,6 +95,11 @@ class OpenedGrant:
     digest: bytes
     terms: Grant
 
+    @property
+    def name(self) -> str:
+        """What it is called in the audit log and the feed of revocations: `sha256:` and the digest in hexadecimal."""
+        return f"sha256:{self.digest.hex()}"
+
 
 def principals_of(terms: Grant) -> tuple[PrincipalRef, ...]:
     """Whoever must be active for the grant to be used: the subject, and every holder of the chain, root first."""

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.identity import Principal
 from authority.domain.record import MemoryNamespace, Mode
 from authority.domain.references import Instant, PrincipalRef, TenantRef
@@ -14,7 +13,6 @@ from authority.inprocess.credentials import insert_credential
 from authority.inprocess.registry import InProcessIssuerKeys
 from authority.inprocess.tables import KeptKey, KeptPrincipal, Tables
 from authority.usecases.administer import (
-    OPERATOR,
     AlreadyThere,
     CommitCounts,
     ListedPolicy,
@@ -24,6 +22,7 @@ from authority.usecases.administer import (
     NewMemoryNamespace,
     NewPrincipal,
     NotThere,
+    operator_event,
 )
 
 
@@ -183,18 +182,7 @@ class InProcessAdministration:
         self._tell(AUTHORITY_ITSELF, "issuer_key.revoke", key_id, (key.state.value, "revoked"), now)
 
     def _tell(self, tenant: TenantRef, kind: str, subject: str, states: tuple[str, str], now: Instant) -> None:
-        previous, following = states
-        self.tables.tell(
-            AuditEvent(
-                tenant=tenant,
-                kind=kind,
-                actor=OPERATOR,
-                subject=subject,
-                previous_state=previous,
-                next_state=following,
-                time=now,
-            )
-        )
+        self.tables.tell(operator_event(tenant, kind, subject, states, now))
 
     def _namespace(self, tenant: TenantRef, name: str) -> MemoryNamespace:
         namespace = self.tables.namespaces.get((tenant, name))

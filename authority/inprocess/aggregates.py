@@ -7,11 +7,10 @@ from typing import Final
 
 from authority.domain import limits
 from authority.domain.aggregate import Aggregate, AggregateCount, CountedRecord, count_coarsely, would_tell_apart
-from authority.domain.audit import AuditEvent
 from authority.domain.proposal import Visibility
 from authority.domain.references import Instant, TenantRef
 from authority.inprocess.tables import Tables
-from authority.usecases.administer import OPERATOR, AlreadyThere, NotThere
+from authority.usecases.administer import AlreadyThere, NotThere, operator_event
 from authority.usecases.administer_aggregates import ListedAggregate
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -64,17 +63,7 @@ class InProcessAggregates:
         return sorted(found, key=lambda it: it.aggregate.name)
 
     def _tell(self, tenant: TenantRef, kind: str, subject: str, states: tuple[str, str], now: Instant) -> None:
-        self.tables.tell(
-            AuditEvent(
-                tenant=tenant,
-                kind=kind,
-                actor=OPERATOR,
-                subject=subject,
-                previous_state=states[0],
-                next_state=states[1],
-                time=now,
-            )
-        )
+        self.tables.tell(operator_event(tenant, kind, subject, states, now))
 
 
 def _month(instant: Instant) -> Instant:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.capability import OpenedCapability
 from authority.domain.issuing import IssuingFacts, IssuingQuestion, judge_offer
 from authority.domain.plan import Claim
@@ -106,16 +105,12 @@ class InProcessCapabilities:
         if offer.spend:
             keep_spend(tables, offered.terms, offer.spend)
         self.tables.tell(
-            AuditEvent(
-                tenant=claim.tenant,
-                kind="capability.issue",
-                actor=offer.mark.principal,
-                subject=offered.terms.capability_id,
-                previous_state="",
-                next_state="issued",
-                time=self.clock.now(),
+            offer.mark.event(
+                "capability.issue",
+                offered.terms.capability_id,
+                ("", "issued"),
+                self.clock.now(),
                 correlation_id=offered.terms.correlation_id,
-                trace_id=offer.mark.trace_id,
             )
         )
         return IssuedCapability(offered, replayed=False)

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from authority.domain.audit import AuditEvent
 from authority.domain.credential import Credential, CredentialForm
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.inprocess.tables import KeptKey, Tables
-from authority.usecases.administer import OPERATOR, AlreadyThere, NotThere
+from authority.usecases.administer import AlreadyThere, NotThere, operator_event
 from authority.usecases.register_credentials import RegisteredCredential
 
 
@@ -22,17 +21,7 @@ class InProcessCredentialRegister:
         if self.tables.active_principal(tenant, principal) is None:
             raise NotThere(f"no active principal {principal} in {tenant}")
         insert_credential(self.tables, tenant, principal, credential)
-        self.tables.tell(
-            AuditEvent(
-                tenant=tenant,
-                kind="principal_key.add",
-                actor=OPERATOR,
-                subject=credential.id,
-                previous_state="",
-                next_state="active",
-                time=now,
-            )
-        )
+        self.tables.tell(operator_event(tenant, "principal_key.add", credential.id, ("", "active"), now))
 
     async def credentials(self, tenant: TenantRef) -> Sequence[RegisteredCredential]:
         """Of every principal."""

@@ -90,14 +90,10 @@ def _activation(receipt: DecisionReceipt) -> Approval:
 
 def _event(mark: RequestMark, signed: SignedDecision) -> AuditEvent:
     receipt = signed.receipt
-    return AuditEvent(
-        tenant=receipt.tenant,
-        kind="policy.decide",
-        actor=mark.principal,
-        subject=f"{receipt.proposal_id}:{receipt.proposal_revision}",
-        previous_state="",
-        next_state=receipt.next_state,
-        time=receipt.decide_time,
+    return mark.event(
+        "policy.decide",
+        f"{receipt.proposal_id}:{receipt.proposal_revision}",
+        ("", receipt.next_state),
+        receipt.decide_time,
         correlation_id=receipt.correlation_id,
-        trace_id=mark.trace_id,
     )

@@ -4,11 +4,10 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.external_authority import ExternalAuthority, ExternalKey
 from authority.domain.references import Instant, TenantRef
 from authority.inprocess.tables import Tables
-from authority.usecases.administer import OPERATOR, AlreadyThere, NotThere
+from authority.usecases.administer import AlreadyThere, NotThere, operator_event
 from authority.usecases.external_authorities import NewExternalAuthority
 
 
@@ -55,18 +54,7 @@ class InProcessExternalAuthorities:
         return self.tables.externals_of(tenant)
 
     def _tell(self, tenant: TenantRef, kind: str, subject: str, states: tuple[str, str], now: Instant) -> None:
-        previous, following = states
-        self.tables.tell(
-            AuditEvent(
-                tenant=tenant,
-                kind=kind,
-                actor=OPERATOR,
-                subject=subject,
-                previous_state=previous,
-                next_state=following,
-                time=now,
-            )
-        )
+        self.tables.tell(operator_event(tenant, kind, subject, states, now))
 
 
 def _state(external: ExternalAuthority) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.capability import CommitCapability
 from authority.domain.grant import OpenedGrant, principals_of
 from authority.domain.reasons import Reason
@@ -12,7 +11,17 @@ from authority.domain.refusal import Refusal
 from authority.domain.revocation import Revoked, RevokedKind
 from authority.domain.statement import KeyState
 from authority.inprocess.tables import GrantUse, Tables
-from authority.usecases.ports import ChainFacts, KeptGrant, MadeGrant, RequestMark, RevokedGrant, Spend, Spent
+from authority.usecases.ports import (
+    ChainFacts,
+    KeptGrant,
+    MadeGrant,
+    RequestMark,
+    RevokedGrant,
+    Spend,
+    Spent,
+    keeping_event,
+    revoking_event,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +76,9 @@ class InProcessGrants:
             return self.tables.answer(mark, RevokedGrant(kept.revoke_time, replayed=True))
         self.tables.grants[key] = replace(kept, revoke_time=now)
         self.tables.withdraw(
-            Revoked(tenant=mark.tenant, kind=RevokedKind.GRANT, subject=_name(chain[-1]), revoke_time=now)
+            Revoked(tenant=mark.tenant, kind=RevokedKind.GRANT, subject=chain[-1].name, revoke_time=now)
         )
-        self.tables.tell(_event(mark, chain[-1], "grant.revoke", "active", "revoked", now))
+        self.tables.tell(revoking_event(mark, chain[-1], now))
         return self.tables.answer(mark, RevokedGrant(now, replayed=False))
 
     async def spent(self, tenant: TenantRef, digest: bytes, now: Instant) -> Spent:
@@ -79,7 +88,7 @@ class InProcessGrants:
     def _keep(self, mark: RequestMark, chain: Sequence[OpenedGrant], now: Instant) -> None:
         for block in chain:
             if self.tables.grants.setdefault((mark.tenant, block.digest), made := KeptGrant(block, None)) is made:
-                self.tables.tell(_event(mark, block, _made_how(block), "", "active", now))
+                self.tables.tell(keeping_event(mark, block, now))
 
 
 def kept_chain(tables: Tables, tenant: TenantRef, digest: bytes) -> tuple[KeptGrant, ...]:
@@ -148,29 +157,3 @@ def _withdrawn(tables: Tables, chain: Sequence[OpenedGrant]) -> Refusal | None:
 def _is_revoked_issuer_key(tables: Tables, key_id: str) -> bool:
     key = tables.issuer_keys.get(key_id)
     return key is not None and key.state is KeyState.REVOKED
-
-
-def _name(grant: OpenedGrant) -> str:
-    return f"sha256:{grant.digest.hex()}"
-
-
-def _made_how(block: OpenedGrant) -> str:
-    if not block.terms.issuer:
-        return "grant.meet"
-    return "grant.exchange" if block.terms.parent_digest else "grant.issue"
-
-
-def _event(
-    mark: RequestMark, grant: OpenedGrant, kind: str, previous_state: str, next_state: str, now: Instant
-) -> AuditEvent:
-    return AuditEvent(
-        tenant=mark.tenant,
-        kind=kind,
-        actor=mark.principal,
-        subject=_name(grant),
-        previous_state=previous_state,
-        next_state=next_state,
-        time=now,
-        correlation_id=grant.terms.correlation_id,
-        trace_id=mark.trace_id,
-    )

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.membership import Scope
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.inprocess.tables import KeptMembership, Tables
-from authority.usecases.administer import OPERATOR, AlreadyThere, NotThere
+from authority.usecases.administer import AlreadyThere, NotThere, operator_event
 from authority.usecases.administer_memberships import ListedMembership, membership_subject
 
 
@@ -51,15 +50,4 @@ class InProcessMemberships:
         return sorted(found, key=lambda it: (it.scope.kind.value, it.scope.id, str(it.principal)))
 
     def _tell(self, tenant: TenantRef, kind: str, subject: str, states: tuple[str, str], now: Instant) -> None:
-        previous, following = states
-        self.tables.tell(
-            AuditEvent(
-                tenant=tenant,
-                kind=kind,
-                actor=OPERATOR,
-                subject=subject,
-                previous_state=previous,
-                next_state=following,
-                time=now,
-            )
-        )
+        self.tables.tell(operator_event(tenant, kind, subject, states, now))

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.principal_link import PrincipalLink, in_order, same_person
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.inprocess.tables import Tables
-from authority.usecases.administer import OPERATOR, AlreadyThere, NotThere
+from authority.usecases.administer import AlreadyThere, NotThere, operator_event
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +52,4 @@ class InProcessPrincipalLinks:
         return next(found, None)
 
     def _tell(self, link: PrincipalLink, kind: str, states: tuple[str, str], now: Instant) -> None:
-        previous, following = states
-        self.tables.tell(
-            AuditEvent(
-                tenant=link.tenant,
-                kind=kind,
-                actor=OPERATOR,
-                subject=f"{link.first} {link.second}",
-                previous_state=previous,
-                next_state=following,
-                time=now,
-            )
-        )
+        self.tables.tell(operator_event(link.tenant, kind, f"{link.first} {link.second}", states, now))

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.proposal import ProposalState
 from authority.domain.proposal_states import Act, judge_act
 from authority.domain.reasons import Reason
@@ -40,15 +39,11 @@ class InProcessProposalWithdrawals:
     def _tell(self, mark: RequestMark, proposal_id: str, before: Head, now: Instant) -> None:
         revision = self.tables.revisions[mark.tenant, proposal_id, before.revision].revision
         self.tables.tell(
-            AuditEvent(
-                tenant=mark.tenant,
-                kind="proposal.withdraw",
-                actor=mark.principal,
-                subject=proposal_id,
-                previous_state=before.state.value,
-                next_state=ProposalState.WITHDRAWN.value,
-                time=now,
+            mark.event(
+                "proposal.withdraw",
+                proposal_id,
+                (before.state.value, ProposalState.WITHDRAWN.value),
+                now,
                 correlation_id=revision.correlation_id,
-                trace_id=mark.trace_id,
             )
         )

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval
 from authority.domain.proposal import ProposalRevision, ProposalState, StoredProposal
 from authority.domain.proposal_states import proposal_state_at, refusal_of
@@ -42,17 +41,13 @@ class InProcessProposals:
         )
         self.tables.revisions[revision.tenant, revision.proposal_id, revision.revision] = proposal
         self.tables.tell(
-            AuditEvent(
-                tenant=revision.tenant,
-                kind="proposal.create",
-                actor=revision.proposer,
-                subject=f"{revision.proposal_id}:{revision.revision}",
-                previous_state="",
-                next_state=ProposalState.PROPOSED.value,
-                time=revision.create_time,
-                costs=revision.costs,
+            mark.event(
+                "proposal.create",
+                f"{revision.proposal_id}:{revision.revision}",
+                ("", ProposalState.PROPOSED.value),
+                revision.create_time,
                 correlation_id=revision.correlation_id,
-                trace_id=mark.trace_id,
+                costs=revision.costs,
             )
         )
         self.tables.answer(mark, (revision.proposal_id, revision.revision))

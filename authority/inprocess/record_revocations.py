@@ -83,14 +83,10 @@ def _fact(kept: KeptRecord, now: Instant) -> Revoked:
 
 def _event(mark: RequestMark, kept: KeptRecord, now: Instant) -> AuditEvent:
     record = kept.record
-    return AuditEvent(
-        tenant=record.tenant,
-        kind="memory.revoke",
-        actor=mark.principal,
-        subject=record.record_id,
-        previous_state="superseded" if kept.superseded_by else "live",
-        next_state="revoked",
-        time=now,
+    return mark.event(
+        "memory.revoke",
+        record.record_id,
+        ("superseded" if kept.superseded_by else "live", "revoked"),
+        now,
         correlation_id=record.correlation_id,
-        trace_id=mark.trace_id,
     )

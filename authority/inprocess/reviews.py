@@ -53,16 +53,12 @@ class InProcessValidations:
         if head is None or (head.revision, head.state) != (revision, ProposalState.PROPOSED):
             return
         self.tables.heads[mark.tenant, proposal_id] = replace(head, state=ProposalState.VALIDATING)
-        event = AuditEvent(
-            tenant=mark.tenant,
-            kind="proposal.validate",
-            actor=mark.principal,
-            subject=proposal_id,
-            previous_state=ProposalState.PROPOSED.value,
-            next_state=ProposalState.VALIDATING.value,
-            time=now,
+        event = mark.event(
+            "proposal.validate",
+            proposal_id,
+            (ProposalState.PROPOSED.value, ProposalState.VALIDATING.value),
+            now,
             correlation_id=self.tables.revisions[mark.tenant, proposal_id, revision].revision.correlation_id,
-            trace_id=mark.trace_id,
         )
         self.tables.tell(event)
 
@@ -171,16 +167,12 @@ def _event(
     time: Instant,
 ) -> AuditEvent:
     revision = tables.revisions[mark.tenant, of.proposal_id, of.proposal_revision].revision
-    return AuditEvent(
-        tenant=mark.tenant,
-        kind=f"proposal.{verb}",
-        actor=mark.principal,
-        subject=of.proposal_id,
-        previous_state=states[0].value,
-        next_state=states[1].value,
-        time=time,
+    return mark.event(
+        f"proposal.{verb}",
+        of.proposal_id,
+        (states[0].value, states[1].value),
+        time,
         correlation_id=revision.correlation_id,
-        trace_id=mark.trace_id,
     )
 
 

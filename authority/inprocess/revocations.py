@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
@@ -37,16 +36,12 @@ class InProcessRevocations:
                 Revoked(tenant=mark.tenant, kind=RevokedKind.CAPABILITY, subject=capability_id, revoke_time=now)
             )
             self.tables.tell(
-                AuditEvent(
-                    tenant=mark.tenant,
-                    kind="capability.revoke",
-                    actor=mark.principal,
-                    subject=capability_id,
-                    previous_state=kept.state,
-                    next_state="revoked",
-                    time=now,
+                mark.event(
+                    "capability.revoke",
+                    capability_id,
+                    (kept.state, "revoked"),
+                    now,
                     correlation_id=kept.opened.terms.correlation_id,
-                    trace_id=mark.trace_id,
                 )
             )
         return self.tables.answer(mark, revoked)

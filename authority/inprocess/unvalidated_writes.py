@@ -104,16 +104,11 @@ class InProcessUnvalidatedReports:
 
 def _event(mark: RequestMark, written: UnvalidatedRecord, kind: str, states: tuple[str, str]) -> AuditEvent:
     record = written.record
-    previous, following = states
-    return AuditEvent(
-        tenant=record.tenant,
-        kind=kind,
-        actor=record.proposer,
-        subject=record.record_id,
-        previous_state=previous,
-        next_state=following,
-        time=record.create_time,
-        costs=record.costs,
+    return mark.event(
+        kind,
+        record.record_id,
+        states,
+        record.create_time,
         correlation_id=record.correlation_id,
-        trace_id=mark.trace_id,
+        costs=record.costs,
     )

@@ -4,12 +4,11 @@ import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-from authority.domain.audit import AuditEvent
 from authority.domain.references import Instant, TenantRef
 from authority.postgres import audit
 from authority.postgres.connections import Connection, Database
 from authority.postgres.withdrawing import lock_tenant
-from authority.usecases.administer import OPERATOR
+from authority.usecases.administer import operator_event
 
 
 @dataclass(slots=True)
@@ -39,19 +38,4 @@ async def act_of(
         act = Act(connection)
         yield act
         if act.changed:
-            await audit.append(connection, event_of(tenant, kind, subject, act.previous, next_state, now))
-
-
-def event_of(
-    tenant: TenantRef, kind: str, subject: str, previous_state: str, next_state: str, now: Instant
-) -> AuditEvent:
-    """What the audit log tells of an operator's act."""
-    return AuditEvent(
-        tenant=tenant,
-        kind=kind,
-        actor=OPERATOR,
-        subject=subject,
-        previous_state=previous_state,
-        next_state=next_state,
-        time=now,
-    )
+            await audit.append(connection, operator_event(tenant, kind, subject, (act.previous, next_state), now))

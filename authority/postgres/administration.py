@@ -11,7 +11,7 @@ from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.revocation import AUTHORITY_ITSELF, Revoked, RevokedKind
 from authority.domain.statement import IssuerKey
 from authority.postgres import audit, rows
-from authority.postgres.acting import Act, act_of, event_of
+from authority.postgres.acting import Act, act_of
 from authority.postgres.connections import Database
 from authority.postgres.credentials import insert_credential
 from authority.postgres.sql import query
@@ -26,6 +26,7 @@ from authority.usecases.administer import (
     NewMemoryNamespace,
     NewPrincipal,
     NotThere,
+    operator_event,
 )
 
 
@@ -168,7 +169,8 @@ class PostgresAdministration:
             retired_ids = [rows.key_id_text(row["key_id"]) for row in retired]
             for key_id in retired_ids:
                 await audit.append(
-                    act.connection, event_of(AUTHORITY_ITSELF, "issuer_key.retire", key_id, "active", "retiring", now)
+                    act.connection,
+                    operator_event(AUTHORITY_ITSELF, "issuer_key.retire", key_id, ("active", "retiring"), now),
                 )
         return retired_ids
 

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authority.domain.aggregate import Aggregate, AggregateCount
-from authority.domain.audit import AuditEvent
 from authority.domain.proposal import MemoryType
 from authority.domain.references import Instant, TenantRef
 from authority.postgres import audit, rows
 from authority.postgres.connections import Connection, Database
 from authority.postgres.sql import query
 from authority.postgres.withdrawing import lock_tenant
-from authority.usecases.administer import OPERATOR, AlreadyThere, NotThere
+from authority.usecases.administer import AlreadyThere, NotThere, operator_event
 from authority.usecases.administer_aggregates import ListedAggregate
 
 
@@ -73,15 +72,7 @@ class PostgresAggregateAdministration:
 async def _tell(
     connection: Connection, tenant: TenantRef, kind: str, name: str, states: tuple[str, str], now: Instant
 ) -> None:
-    event = AuditEvent(
-        tenant=tenant,
-        kind=kind,
-        actor=OPERATOR,
-        subject=name,
-        previous_state=states[0],
-        next_state=states[1],
-        time=now,
-    )
+    event = operator_event(tenant, kind, name, states, now)
     await audit.append(connection, event)
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from authority.domain.audit import AuditEvent
 from authority.domain.citation import CitedMemory, cited_memory, cited_sources
 from authority.domain.decision import DecisionFacts, DecisionReceipt, SignedDecision
 from authority.domain.proposal import ProposalRevision
@@ -165,16 +164,12 @@ async def _insert(connection: Connection, mark: RequestMark, signed: SignedDecis
     )
     if receipt.activates:
         await _insert_activation(connection, receipt)
-    event = AuditEvent(
-        tenant=receipt.tenant,
-        kind="policy.decide",
-        actor=mark.principal,
-        subject=f"{receipt.proposal_id}:{receipt.proposal_revision}",
-        previous_state="",
-        next_state=receipt.next_state,
-        time=receipt.decide_time,
+    event = mark.event(
+        "policy.decide",
+        f"{receipt.proposal_id}:{receipt.proposal_revision}",
+        ("", receipt.next_state),
+        receipt.decide_time,
         correlation_id=receipt.correlation_id,
-        trace_id=mark.trace_id,
     )
     await audit.append(connection, event)
 

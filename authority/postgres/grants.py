@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from authority.domain.audit import AuditEvent
 from authority.domain.grant import OpenedGrant, principals_of
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
@@ -15,7 +14,17 @@ from authority.postgres.grant_rows import grant_name, grant_row
 from authority.postgres.requests import claim_request, find_request
 from authority.postgres.sql import query
 from authority.postgres.withdrawing import append_revocation, lock_tenant
-from authority.usecases.ports import ChainFacts, KeptGrant, MadeGrant, RequestMark, RevokedGrant, Spent, Statements
+from authority.usecases.ports import (
+    ChainFacts,
+    KeptGrant,
+    MadeGrant,
+    RequestMark,
+    RevokedGrant,
+    Spent,
+    Statements,
+    keeping_event,
+    revoking_event,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +81,7 @@ class PostgresGrants:
         """Keeps the new grant, its request id and its audit event, or answers with what the id stands for."""
 
         async def work(connection: Connection) -> MadeGrant:
-            earlier = await claim_request(connection, mark, grant_name(chain[-1].digest), now)
+            earlier = await claim_request(connection, mark, chain[-1].name, now)
             if earlier is not None:
                 return await self._made(connection, mark.tenant, earlier)
             await _keep(connection, mark, chain, now)
@@ -96,7 +105,7 @@ class PostgresGrants:
             await connection.execute(query("revoke_grant"), tenant, digest, now)
             told = Revoked(tenant=mark.tenant, kind=RevokedKind.GRANT, subject=grant_name(digest), revoke_time=now)
             await append_revocation(connection, told)
-            await audit.append(connection, _event(mark, chain[-1], "grant.revoke", "active", "revoked", now))
+            await audit.append(connection, revoking_event(mark, chain[-1], now))
             return RevokedGrant(now, replayed=False)
 
         return await self.database.attempt(mark.tenant, work)
@@ -132,26 +141,4 @@ async def _keep(connection: Connection, mark: RequestMark, chain: Sequence[Opene
     for place, block in enumerate(chain, start=1):
         kept = await connection.fetchval(query("insert_grant_record"), *grant_row(block, digests[:place], now))
         if kept is not None:
-            await audit.append(connection, _event(mark, block, _made_how(block), "", "active", now))
-
-
-def _made_how(block: OpenedGrant) -> str:
-    if not block.terms.issuer:
-        return "grant.meet"
-    return "grant.exchange" if block.terms.parent_digest else "grant.issue"
-
-
-def _event(
-    mark: RequestMark, grant: OpenedGrant, kind: str, previous_state: str, next_state: str, now: Instant
-) -> AuditEvent:
-    return AuditEvent(
-        tenant=mark.tenant,
-        kind=kind,
-        actor=mark.principal,
-        subject=grant_name(grant.digest),
-        previous_state=previous_state,
-        next_state=next_state,
-        time=now,
-        correlation_id=grant.terms.correlation_id,
-        trace_id=mark.trace_id,
-    )
+            await audit.append(connection, keeping_event(mark, block, now))

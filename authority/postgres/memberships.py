@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from authority.domain.audit import AuditEvent
 from authority.domain.membership import Scope
 from authority.domain.proposal import Visibility
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.postgres import audit, rows
 from authority.postgres.connections import Connection, Database
 from authority.postgres.sql import query
-from authority.usecases.administer import OPERATOR, AlreadyThere, NotThere
+from authority.usecases.administer import AlreadyThere, NotThere, operator_event
 from authority.usecases.administer_memberships import ListedMembership, membership_subject
 
 
@@ -73,15 +72,7 @@ async def _tell(
     states: tuple[str, str],
     now: Instant,
 ) -> None:
-    event = AuditEvent(
-        tenant=tenant,
-        kind=kind,
-        actor=OPERATOR,
-        subject=membership_subject(*of),
-        previous_state=states[0],
-        next_state=states[1],
-        time=now,
-    )
+    event = operator_event(tenant, kind, membership_subject(*of), states, now)
     await audit.append(connection, event)
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from authority.domain.audit import AuditEvent
 from authority.domain.proposal import ProposalState
 from authority.domain.proposal_states import Act, judge_act
 from authority.domain.reasons import Reason
@@ -53,15 +52,11 @@ async def _tell(
     connection: Connection, mark: RequestMark, proposal_id: str, revision: int, previous: ProposalState, now: Instant
 ) -> None:
     correlation_id = await connection.fetchval(query("times_of_revision"), str(mark.tenant), proposal_id, revision)
-    event = AuditEvent(
-        tenant=mark.tenant,
-        kind="proposal.withdraw",
-        actor=mark.principal,
-        subject=proposal_id,
-        previous_state=previous.value,
-        next_state=ProposalState.WITHDRAWN.value,
-        time=now,
+    event = mark.event(
+        "proposal.withdraw",
+        proposal_id,
+        (previous.value, ProposalState.WITHDRAWN.value),
+        now,
         correlation_id=correlation_id,
-        trace_id=mark.trace_id,
     )
     await audit.append(connection, event)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval
 from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.proposal_states import refusal_of
@@ -188,16 +187,12 @@ async def _insert(connection: Connection, mark: RequestMark, proposal: StoredPro
         revision.expire_time,
         str(revision.subject) if revision.subject else None,
     )
-    event = AuditEvent(
-        tenant=revision.tenant,
-        kind="proposal.create",
-        actor=revision.proposer,
-        subject=f"{revision.proposal_id}:{revision.revision}",
-        previous_state="",
-        next_state=ProposalState.PROPOSED.value,
-        time=revision.create_time,
-        costs=revision.costs,
+    event = mark.event(
+        "proposal.create",
+        f"{revision.proposal_id}:{revision.revision}",
+        ("", ProposalState.PROPOSED.value),
+        revision.create_time,
         correlation_id=revision.correlation_id,
-        trace_id=mark.trace_id,
+        costs=revision.costs,
     )
     await audit.append(connection, event)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-from authority.domain.audit import AuditEvent
 from authority.domain.decision import Approval, ApprovalVerdict
 from authority.domain.likeness import NO_TRAITS, Traits
 from authority.domain.proposal import ProposalState
@@ -68,16 +67,12 @@ class PostgresValidations:
         async with self.database.transaction(mark.tenant) as connection:
             moved = await connection.fetchrow(query("begin_validation"), str(mark.tenant), proposal_id, revision)
             if moved:
-                event = AuditEvent(
-                    tenant=mark.tenant,
-                    kind="proposal.validate",
-                    actor=mark.principal,
-                    subject=proposal_id,
-                    previous_state=ProposalState.PROPOSED.value,
-                    next_state=ProposalState.VALIDATING.value,
-                    time=now,
+                event = mark.event(
+                    "proposal.validate",
+                    proposal_id,
+                    (ProposalState.PROPOSED.value, ProposalState.VALIDATING.value),
+                    now,
                     correlation_id=str(moved["correlation_id"]),
-                    trace_id=mark.trace_id,
                 )
                 await audit.append(connection, event)
 
@@ -226,16 +221,12 @@ async def tell_of_revision(
 ) -> None:
     """Writes the audit event `proposal.<verb>` in this transaction."""
     key = (str(mark.tenant), of.proposal_id, of.proposal_revision)
-    event = AuditEvent(
-        tenant=mark.tenant,
-        kind=f"proposal.{verb}",
-        actor=mark.principal,
-        subject=of.proposal_id,
-        previous_state=states[0].value,
-        next_state=states[1].value,
-        time=time,
+    event = mark.event(
+        f"proposal.{verb}",
+        of.proposal_id,
+        (states[0].value, states[1].value),
+        time,
         correlation_id=await connection.fetchval(query("times_of_revision"), *key),
-        trace_id=mark.trace_id,
     )
     await audit.append(connection, event)
 

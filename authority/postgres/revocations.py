@@ -51,14 +51,10 @@ def _fact(mark: RequestMark, capability_id: str, now: Instant) -> Revoked:
 
 
 def _revoked(mark: RequestMark, capability_id: str, found: Row, now: Instant) -> AuditEvent:
-    return AuditEvent(
-        tenant=mark.tenant,
-        kind="capability.revoke",
-        actor=mark.principal,
-        subject=capability_id,
-        previous_state=found["state"],
-        next_state="revoked",
-        time=now,
+    return mark.event(
+        "capability.revoke",
+        capability_id,
+        (found["state"], "revoked"),
+        now,
         correlation_id=found["correlation_id"],
-        trace_id=mark.trace_id,
     )

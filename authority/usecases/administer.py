@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from authority.domain.audit import AuditEvent
 from authority.domain.credential import Credential
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.proposal import Visibility
@@ -13,6 +14,20 @@ from authority.domain.statement import IssuerKey
 
 OPERATOR = PrincipalRef("operator", "cli")
 """Who the audit log names for what is done on the server's own command line."""
+
+
+def operator_event(tenant: TenantRef, kind: str, subject: str, states: tuple[str, str], now: Instant) -> AuditEvent:
+    """What the audit log tells of an operator's act: on what, from which state to which."""
+    previous, following = states
+    return AuditEvent(
+        tenant=tenant,
+        kind=kind,
+        actor=OPERATOR,
+        subject=subject,
+        previous_state=previous,
+        next_state=following,
+        time=now,
+    )
 
 
 class NotThere(Exception):

@@ -20,7 +20,16 @@ from authority.usecases.ports.evidence import (
     ScreenedEvidence,
 )
 from authority.usecases.ports.faults import Contention, DependencyUnavailable, NoSigningKey, Overloaded
-from authority.usecases.ports.grants import ChainFacts, Grants, KeptGrant, MadeGrant, RevokedGrant, Spent
+from authority.usecases.ports.grants import (
+    ChainFacts,
+    Grants,
+    KeptGrant,
+    MadeGrant,
+    RevokedGrant,
+    Spent,
+    keeping_event,
+    revoking_event,
+)
 from authority.usecases.ports.identity import Certificates, Nonces, Persons, Registry, StreamNonces, Tokens
 from authority.usecases.ports.memory import (
     Aggregates,
@@ -146,4 +155,6 @@ __all__ = [
     "Validators",
     "WithdrawnProposal",
     "WrittenUnvalidated",
+    "keeping_event",
+    "revoking_event",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from authority.domain.audit import AuditEvent
 from authority.domain.grant import OpenedGrant
 from authority.domain.identity import Principal
 from authority.domain.references import Instant, TenantRef
@@ -55,6 +56,23 @@ class RevokedGrant:
 
     revoke_time: Instant
     replayed: bool
+
+
+def keeping_event(mark: RequestMark, block: OpenedGrant, now: Instant) -> AuditEvent:
+    """What the audit log tells of a block that is kept for the first time: made as a root, by exchange, or met."""
+    made = "grant.exchange" if block.terms.parent_digest else "grant.issue"
+    return mark.event(
+        made if block.terms.issuer else "grant.meet",
+        block.name,
+        ("", "active"),
+        now,
+        correlation_id=block.terms.correlation_id,
+    )
+
+
+def revoking_event(mark: RequestMark, grant: OpenedGrant, now: Instant) -> AuditEvent:
+    """What the audit log tells of a grant's revocation."""
+    return mark.event("grant.revoke", grant.name, ("active", "revoked"), now, correlation_id=grant.terms.correlation_id)
 
 
 class Grants(Protocol):
