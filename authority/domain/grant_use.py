@@ -35,6 +35,27 @@ class GrantUse:
     destructive: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was spent of a grant so far, by itself and its descendants, and how many of its capabilities live."""
+
+    uses: int = 0
+    tokens: int = 0
+    usd_micros: int = 0
+    live: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What one more use takes of the budgets of every block."""
+
+    uses: int = 1
+    tokens: int = 0
+    usd_micros: int = 0
+    concurrency: int = 0
+    """1 for a capability, which lives until it is committed, revoked, or expires."""
+
+
 _NAMED: Final = (
     ("resources", "resource"),
     ("read_memory_namespaces", "read_memory_namespace"),
@@ -49,7 +70,7 @@ _MEASURED: Final = ("usd_micros", "tokens", "latency_ms", "concurrency", "uses",
 def judge_use(chain: Sequence[OpenedGrant], use: GrantUse, now: Instant) -> Refusal | None:
     """The highest refusal of any block, root first, or None. That the chain itself holds is judged apart.
 
-    A budget is judged as if nothing of it were spent: the counters are judged where they are spent.
+    A budget is judged as if nothing of it were spent: what is left of it is for `judge_left`, and for whoever spends.
     Refusals: GRANT_EXCEEDED `dimension`, NOT_YET_VALID, EXPIRED.
     """
     return highest(
@@ -57,6 +78,22 @@ def judge_use(chain: Sequence[OpenedGrant], use: GrantUse, now: Instant) -> Refu
         for block in chain
         for refusal in (_first_exceeded(block.terms, use), judge_grant_time(block.terms, now))
     )
+
+
+def judge_left(terms: Grant, spent: Spent, needs: Needs) -> Refusal | None:
+    """BUDGET_EXHAUSTED with the first `dimension` of which this block has too little left (case E22)."""
+    lacking = (
+        dimension
+        for dimension, needed, most in (
+            ("uses", spent.uses + needs.uses, terms.uses),
+            ("tokens", spent.tokens + needs.tokens, terms.tokens),
+            ("usd_micros", spent.usd_micros + needs.usd_micros, terms.usd_micros),
+            ("concurrency", (spent.live + needs.concurrency) if needs.concurrency else 0, terms.concurrency),
+        )
+        if needed > (most or 0)
+    )
+    dimension = next(lacking, None)
+    return Refusal(Reason.BUDGET_EXHAUSTED, {"dimension": dimension}) if dimension else None
 
 
 def judge_holder(presented: Grant, tenant: TenantRef, holder: PrincipalRef, holder_key: bytes | None) -> Refusal | None:

@@ -8,10 +8,10 @@ from authority.domain.issuing import IssuingFacts, IssuingQuestion, judge_offer
 from authority.domain.plan import Claim
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
-from authority.domain.refusal import Refusal, highest
-from authority.inprocess.grants import grant_refusals, judge_spend, keep_spend
+from authority.domain.refusal import Refusal
+from authority.inprocess.grants import judge_spend, keep_spend
 from authority.inprocess.tables import KeptCapability, Tables
-from authority.usecases.ports import CapabilityFate, Clock, IssuedCapability, Offer, RequestMark, Spend
+from authority.usecases.ports import CapabilityFate, Clock, IssuedCapability, Offer, RequestMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,14 @@ class InProcessCapabilities:
         committed = tables.heads[claim.tenant, offered.terms.proposal_id].receipt_id
         if committed:
             return Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": committed})
-        if offer.spend and (refusal := self._judge_spend(offer.mark.tenant, offer.spend)):
+        if offer.spend and (
+            refusal := judge_spend(tables, offer.mark.tenant, offer.spend, self.clock.now(), concurrency=1)
+        ):
             return refusal
         self._replace_expired(claim)
         self.tables.capabilities[claim.tenant, offered.terms.capability_id] = KeptCapability(offered, claim, "issued")
         if offer.spend:
-            keep_spend(tables, offered.terms, offer.spend)
+            keep_spend(tables, offer.mark.tenant, offer.spend, offered.terms.capability_id)
         self.tables.tell(
             offer.mark.event(
                 "capability.issue",
@@ -114,11 +116,6 @@ class InProcessCapabilities:
             )
         )
         return IssuedCapability(offered, replayed=False)
-
-    def _judge_spend(self, tenant: TenantRef, spend: Spend) -> Refusal | None:
-        now = self.clock.now()
-        against = highest(grant_refusals(self.tables, tenant, spend.grant_digest, now))
-        return against or judge_spend(self.tables, tenant, spend, now)
 
     def _replace_expired(self, claim: Claim) -> None:
         for key, kept in self.tables.capabilities.items():

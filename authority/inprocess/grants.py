@@ -1,13 +1,13 @@
-"""The port `Grants`, and the counters that capabilities spend from."""
+"""The port `Grants`, and the counters that uses are spent from."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from authority.domain.capability import CommitCapability
 from authority.domain.grant import OpenedGrant, principals_of
+from authority.domain.grant_use import Needs, Spent, judge_left
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
-from authority.domain.refusal import Refusal
+from authority.domain.refusal import Refusal, highest
 from authority.domain.revocation import Revoked, RevokedKind
 from authority.domain.statement import KeyState
 from authority.inprocess.tables import GrantUse, Tables
@@ -18,7 +18,6 @@ from authority.usecases.ports import (
     RequestMark,
     RevokedGrant,
     Spend,
-    Spent,
     keeping_event,
     revoking_event,
 )
@@ -81,9 +80,22 @@ class InProcessGrants:
         self.tables.tell(revoking_event(mark, chain[-1], now))
         return self.tables.answer(mark, RevokedGrant(now, replayed=False))
 
-    async def spent(self, tenant: TenantRef, digest: bytes, now: Instant) -> Spent:
-        """The sums of its uses."""
-        return spent(self.tables, tenant, digest, now)
+    async def spent(self, tenant: TenantRef, digests: Sequence[bytes], now: Instant) -> tuple[Spent, ...]:
+        """The sums of the uses of each."""
+        return tuple(spent(self.tables, tenant, digest, now) for digest in digests)
+
+    async def spend(
+        self,
+        tenant: TenantRef,
+        action: str,  # noqa: ARG002 - nobody asks here what was spent on what
+        spend: Spend,
+        now: Instant,
+    ) -> Refusal | None:
+        """Spends it, or tells why not."""
+        refusal = judge_spend(self.tables, tenant, spend, now)
+        if refusal is None:
+            keep_spend(self.tables, tenant, spend)
+        return refusal
 
     def _keep(self, mark: RequestMark, chain: Sequence[OpenedGrant], now: Instant) -> None:
         for block in chain:
@@ -100,7 +112,7 @@ def kept_chain(tables: Tables, tenant: TenantRef, digest: bytes) -> tuple[KeptGr
 def spent(tables: Tables, tenant: TenantRef, digest: bytes, now: Instant) -> Spent:
     """What was spent of the grant, and how many of its capabilities can be committed still."""
     uses = [use for use in tables.grant_uses if (use.tenant, use.grant_digest) == (tenant, digest)]
-    capabilities = [tables.capabilities[tenant, use.capability_id] for use in uses]
+    capabilities = [tables.capabilities[tenant, use.capability_id] for use in uses if use.capability_id]
     return Spent(
         uses=len(uses),
         tokens=sum(use.tokens for use in uses),
@@ -119,26 +131,24 @@ def grant_refusals(tables: Tables, tenant: TenantRef, digest: bytes, now: Instan
     yield _withdrawn(tables, chain)
 
 
-def judge_spend(tables: Tables, tenant: TenantRef, spend: Spend, now: Instant) -> Refusal | None:
-    """BUDGET_EXHAUSTED with the first dimension, root first, of which a grant of the chain has too little left."""
+def judge_spend(
+    tables: Tables, tenant: TenantRef, spend: Spend, now: Instant, *, concurrency: int = 0
+) -> Refusal | None:
+    """What stands against the chain, or BUDGET_EXHAUSTED by the first block, root first, that has too little left."""
+    if against := highest(grant_refusals(tables, tenant, spend.grant_digest, now)):
+        return against
+    needs = Needs(tokens=spend.tokens, usd_micros=spend.usd_micros, concurrency=concurrency)
     for kept in kept_chain(tables, tenant, spend.grant_digest):
-        terms, sums = kept.opened.terms, spent(tables, tenant, kept.opened.digest, now)
-        wanted = (
-            ("uses", sums.uses + 1, terms.uses),
-            ("tokens", sums.tokens + spend.tokens, terms.tokens),
-            ("usd_micros", sums.usd_micros + spend.usd_micros, terms.usd_micros),
-            ("concurrency", sums.live + 1, terms.concurrency),
-        )
-        for dimension, needed, most in wanted:
-            if needed > (most or 0):
-                return Refusal(Reason.BUDGET_EXHAUSTED, {"dimension": dimension})
+        sums = spent(tables, tenant, kept.opened.digest, now)
+        if refusal := judge_left(kept.opened.terms, sums, needs):
+            return refusal
     return None
 
 
-def keep_spend(tables: Tables, terms: CommitCapability, spend: Spend) -> None:
+def keep_spend(tables: Tables, tenant: TenantRef, spend: Spend, capability_id: str | None = None) -> None:
     """Writes it into the ledger, once for each grant of the chain."""
-    for kept in kept_chain(tables, terms.tenant, spend.grant_digest):
-        use = GrantUse(terms.tenant, kept.opened.digest, terms.capability_id, spend.tokens, spend.usd_micros)
+    for kept in kept_chain(tables, tenant, spend.grant_digest):
+        use = GrantUse(tenant, kept.opened.digest, capability_id, spend.tokens, spend.usd_micros)
         tables.grant_uses.append(use)
 
 

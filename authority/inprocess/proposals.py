@@ -11,8 +11,9 @@ from authority.domain.record import MemoryNamespace
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
+from authority.inprocess.grants import judge_spend, keep_spend
 from authority.inprocess.tables import Head, Tables
-from authority.usecases.ports import RequestMark, Sees
+from authority.usecases.ports import RequestMark, Sees, Spend
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,19 @@ class InProcessProposals:
         """The revision, the current one for 0."""
         return self.tables.proposal(tenant, proposal_id, revision)
 
-    async def create(self, mark: RequestMark, proposal: StoredProposal) -> StoredProposal | Refusal:
-        """Keeps the revision when it follows the head's current one."""
+    async def create(
+        self, mark: RequestMark, proposal: StoredProposal, spend: Spend | None = None
+    ) -> StoredProposal | Refusal:
+        """Keeps the revision when it follows the head's current one, and spends what it costs."""
         if earlier := await self.made_by(mark):
             return earlier
         if refusal := self._judge_place(proposal):
             return refusal
         revision = proposal.revision
+        if spend:
+            if refusal := judge_spend(self.tables, mark.tenant, spend, revision.create_time):
+                return refusal
+            keep_spend(self.tables, mark.tenant, spend)
         self.tables.heads[revision.tenant, revision.proposal_id] = Head(
             revision.revision, ProposalState.PROPOSED, supersedes_record_id=revision.supersedes_record_id
         )

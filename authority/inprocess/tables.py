@@ -88,7 +88,8 @@ class GrantUse:
 
     tenant: TenantRef
     grant_digest: bytes
-    capability_id: str
+    capability_id: str | None
+    """None for what is no capability."""
     tokens: int
     usd_micros: int
 

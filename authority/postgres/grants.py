@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authority.domain.grant import OpenedGrant, principals_of
+from authority.domain.grant_use import Spent
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal
@@ -12,6 +13,7 @@ from authority.postgres import audit, rows
 from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.grant_rows import grant_name, grant_row
 from authority.postgres.requests import claim_request, find_request
+from authority.postgres.spending import Use, spend_grant
 from authority.postgres.sql import query
 from authority.postgres.withdrawing import append_revocation, lock_tenant
 from authority.usecases.ports import (
@@ -20,7 +22,7 @@ from authority.usecases.ports import (
     MadeGrant,
     RequestMark,
     RevokedGrant,
-    Spent,
+    Spend,
     Statements,
     keeping_event,
     revoking_event,
@@ -110,12 +112,19 @@ class PostgresGrants:
 
         return await self.database.attempt(mark.tenant, work)
 
-    async def spent(self, tenant: TenantRef, digest: bytes, now: Instant) -> Spent:
-        """The sums of its last use."""
+    async def spent(self, tenant: TenantRef, digests: Sequence[bytes], now: Instant) -> tuple[Spent, ...]:
+        """The sums of the last use of each."""
         async with self.database.transaction(tenant, read_only=True) as connection:
-            row = await connection.fetchrow(query("grant_spent"), str(tenant), digest, now)
-        assert row is not None  # It joins nothing but one row.
-        return Spent(row["uses"], row["tokens"], row["usd_micros"], row["live"])
+            found = await connection.fetch(query("grant_spent"), str(tenant), list(digests), now)
+        return tuple(Spent(row["uses"], row["tokens"], row["usd_micros"], row["live"]) for row in found)
+
+    async def spend(self, tenant: TenantRef, action: str, spend: Spend, now: Instant) -> Refusal | None:
+        """In a transaction of its own, which is durable before anything is told."""
+
+        async def work(connection: Connection) -> None:
+            await spend_grant(connection, tenant, Use(action, spend), now)
+
+        return await self.database.attempt(tenant, work)
 
     async def _made(self, connection: Connection, tenant: TenantRef, name: str) -> MadeGrant:
         chain = await self._chain_of(connection, tenant, rows.key_id_bytes(name))

@@ -13,6 +13,7 @@ from authority.postgres.connections import Database
 from authority.postgres.gathered_call import ask_apart, fetch_durably
 from authority.postgres.gathering import Again, Answer
 from authority.postgres.offer_rows import offer_row, question_row, spend_rows
+from authority.postgres.spending import why_unspent
 from authority.postgres.sql import query
 from authority.usecases.ports import Clock, IssuedCapability, Offer, Statements
 
@@ -81,10 +82,8 @@ class IssueCall:
                 return self._live(offer, row)
             case "busy", _:
                 return Again.BUSY
-            case "spent", _:
-                return Refusal(Reason.BUDGET_EXHAUSTED, {"dimension": row["field"]})
-            case "ungranted", _:
-                return Refusal(Reason[row["field"]], {"field": "grant"})
+            case "spent" | "ungranted", _:
+                return why_unspent(row["field"])
             case outcome, offered:
                 return _refusal(outcome, offered, row)
 

@@ -16,8 +16,9 @@ from authority.domain.statement import Statement
 from authority.postgres import audit, rows
 from authority.postgres.connections import Connection, Database, Refused
 from authority.postgres.requests import claim_request, find_request
+from authority.postgres.spending import Use, hold_grant, spend_grant
 from authority.postgres.sql import query
-from authority.usecases.ports import RequestMark, Sees
+from authority.usecases.ports import RequestMark, Sees, Spend
 
 FIRST_ID = "00000000-0000-0000-0000-000000000000"
 """Before every id: where paging begins."""
@@ -82,8 +83,10 @@ class PostgresProposals:
             )
         return [rows.stored_proposal(row) for row in found]
 
-    async def create(self, mark: RequestMark, proposal: StoredProposal) -> StoredProposal | Refusal:
-        """Keeps the revision when it follows the head's current one.
+    async def create(
+        self, mark: RequestMark, proposal: StoredProposal, spend: Spend | None = None
+    ) -> StoredProposal | Refusal:
+        """Keeps the revision when it follows the head's current one, and spends what it costs in the same transaction.
 
         A race for the same revision is CONTENTION: the request id is given back with the transaction.
         """
@@ -92,11 +95,17 @@ class PostgresProposals:
         searched = await searched_text(proposal.content, revision.media_type)
 
         async def work(connection: Connection) -> StoredProposal:
+            if spend:
+                # Counters are locked before request ids are taken, as by whoever issues.
+                await hold_grant(connection, mark.tenant, spend.grant_digest)
             earlier = await claim_request(connection, mark, answer, revision.create_time)
             if earlier:
                 return await _answer_again(connection, mark.tenant, earlier)
             await _advance(connection, proposal)
             await _insert(connection, mark, proposal, searched)
+            if spend:
+                use = Use("memory.propose", spend, revision.proposal_id, revision.revision)
+                await spend_grant(connection, mark.tenant, use, revision.create_time)
             return proposal
 
         return await self.database.attempt(mark.tenant, work)

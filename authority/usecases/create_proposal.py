@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
+from authority.domain.grant import GrantAction
 from authority.domain.grant_use import GrantUse
 from authority.domain.identity import Caller, Right, require
-from authority.domain.limits import INT64_MAX
 from authority.domain.proposal import (
     MemoryType,
     ProposalRevision,
@@ -66,7 +66,9 @@ class CreateProposal:
     async def __call__(self, caller: Caller, request: ProposalRequest) -> StoredProposal | Refusal:
         """The kept revision; a retry is answered with what the first attempt kept.
 
-        Under a grant also what `ActUnderGrant` and the use of the grant are refused for. Nothing of it is spent.
+        Under a grant also what `ActUnderGrant` and the use of the grant are refused for. One use of it and what the
+        revision has cost are spent in the transaction that keeps the revision, along the whole chain, or it is
+        BUDGET_EXHAUSTED with the `dimension`: so a retry spends nothing again, and what is refused nothing at all.
 
         Refusals: MALFORMED, NOT_ALLOWED (also for a channel or team of others), NOT_FOUND (memory namespace, a proposal
         that is not the caller's, or a cited record that it cannot see), NOT_VALIDATED for a proposal that was withdrawn
@@ -95,12 +97,13 @@ class CreateProposal:
         delegation = await self.act(caller, presented, request.mark)
         if isinstance(delegation, Refusal):
             return delegation
+        spend = delegation.cost_of(request.said.costs)
         use = GrantUse(
-            action="memory.propose",
+            action=GrantAction.MEMORY_PROPOSE.value,
             audience=self.here.audience,
             write_memory_namespace=request.memory_namespace,
-            usd_micros=min(sum(cost.usd_micros for cost in request.said.costs), INT64_MAX),
-            tokens=min(sum(cost.input_tokens + cost.output_tokens for cost in request.said.costs), INT64_MAX),
+            usd_micros=spend.usd_micros,
+            tokens=spend.tokens,
         )
         if refusal := delegation.judge(use, self.clock.now()):
             return refusal
@@ -154,13 +157,14 @@ class CreateProposal:
             expire_time=expire_time,
             subject=delegation.subject.ref if delegation else None,
         )
+        spend = delegation.cost_of(request.said.costs) if delegation else None
         for _ in range(_TRIES):
             revision = await self._follow(caller, request, first) if request.proposal_id else first
             if isinstance(revision, Refusal):
                 return revision
             digest = self.statements.proposal_digest(revision)
             proposal = StoredProposal(revision, said.content, digest, ProposalState.PROPOSED)
-            kept = await self.proposals.create(request.mark, proposal)
+            kept = await self.proposals.create(request.mark, proposal, spend)
             if not isinstance(kept, Refusal) or kept.reason is not Reason.CONTENTION:
                 return kept
         return Refusal(Reason.CONTENTION)

@@ -11,7 +11,6 @@ from authority.domain.grant_use import GrantUse
 from authority.domain.granting import judge_issuing_for
 from authority.domain.identity import Caller
 from authority.domain.issuing import IssuingFacts, IssuingQuestion, judge_caller, judge_holder, judge_receipts
-from authority.domain.limits import INT64_MAX
 from authority.domain.plan import Claim
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, PrincipalRef, after
@@ -166,7 +165,11 @@ class Issue:
         """What the store is asked for; the fault when no key of ours can sign it."""
         if refusal := judge_holder(facts):
             return refusal
-        request, now, spend = asked.request, self.clock.now(), _spend(asked, facts)
+        request, now, spend = (
+            asked.request,
+            self.clock.now(),
+            asked.delegation.cost_of(facts.proposal.revision.costs) if asked.delegation else None,
+        )
         # As whoever may not issue: told before what the commit key stands for.
         if refusal := self._judge_delegation(asked, facts, spend, now):
             return refusal
@@ -251,16 +254,6 @@ class Issue:
         )
         fingerprint = self.statements.fingerprint(terms, presentation)
         return Claim(terms.tenant, terms.holder, terms.commit_idempotency_key, fingerprint)
-
-
-def _spend(asked: Asked, facts: IssuingFacts) -> Spend | None:
-    """One use, and what the proposal has cost; more than a budget can say is more than any allows."""
-    if asked.delegation is None:
-        return None
-    costs = facts.proposal.revision.costs
-    tokens = sum(cost.input_tokens + cost.output_tokens for cost in costs)
-    usd_micros = sum(cost.usd_micros for cost in costs)
-    return Spend(asked.delegation.grant.digest, min(tokens, INT64_MAX), min(usd_micros, INT64_MAX))
 
 
 def _judge_policy_of_grant(asked: Asked, facts: IssuingFacts) -> Refusal | None:

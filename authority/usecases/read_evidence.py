@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from authority.domain.evidence import Evidence, EvidenceState, may_read_evidence
+from authority.domain.grant import GrantAction
 from authority.domain.grant_use import GrantUse
 from authority.domain.identity import Caller, Right
 from authority.domain.reasons import Reason
@@ -41,7 +42,7 @@ class ReadEvidence:
         """The evidence with its content or reference.
 
         Refusals: NOT_ALLOWED without any right to it, NOT_FOUND; under a grant also what `ActUnderGrant` and the use of
-        the grant are refused for.
+        the grant are refused for, BUDGET_EXHAUSTED among it: asking costs a use, whatever is found.
         """
         if refusal := await self.admit(caller):
             return refusal
@@ -59,10 +60,12 @@ class ReadEvidence:
         if isinstance(delegation, Refusal):
             return delegation
         resource = f"evidence/sha256:{asked.digest.hex()}"
-        use = GrantUse(action="evidence.read", audience=self.here.audience, resource=resource)
+        use = GrantUse(action=GrantAction.EVIDENCE_READ.value, audience=self.here.audience, resource=resource)
         if refusal := delegation.judge(use, self.clock.now()):
             return refusal
         if not delegation.subject.may(Right.READ):
             return Refusal(Reason.NOT_ALLOWED, {"right": Right.READ.value})
+        if refusal := await self.act.spend_read(delegation, GrantAction.EVIDENCE_READ):
+            return refusal
         found = await self.evidence.get(caller.tenant, asked.digest, delegation.subject.ref)
         return found if found and found.state is EvidenceState.APPROVED else _NOT_FOUND

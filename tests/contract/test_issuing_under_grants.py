@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from authority.domain.grant_use import Spent
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.proposal import Cost
 from authority.domain.reasons import Reason
 from authority.domain.references import MINUTE, SECOND, after
 from authority.domain.refusal import Refusal
-from authority.usecases.ports import IssuedCapability, Spent
+from authority.usecases.ports import IssuedCapability
 from tests.world.granting import Granted, Granting
 from tests.world.world import PERMIT_ALL, Allowed, Person, World, must, reason_of
 

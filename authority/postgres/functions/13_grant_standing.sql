@@ -38,4 +38,4 @@ end $$;
 
 revoke all on function authority.grant_refusal(text, bytea, timestamptz) from public;
 grant execute on function authority.grant_refusal(text, bytea, timestamptz)
-  to authority_committer, authority_issue, authority_read;
+  to authority_committer, authority_issue, authority_read, authority_spender;

@@ -55,4 +55,5 @@ begin
 end $$;
 
 revoke all on function authority.lock_grant_counters(authority.grant_spend[], timestamptz) from public;
-grant execute on function authority.lock_grant_counters(authority.grant_spend[], timestamptz) to authority_issue;
+grant execute on function authority.lock_grant_counters(authority.grant_spend[], timestamptz)
+  to authority_issue, authority_spender;

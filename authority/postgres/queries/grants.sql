@@ -46,12 +46,20 @@ select revoke_time from authority.grant_record where tenant = $1 and digest = $2
 update authority.grant_record set state = 'revoked', revoke_time = $3 where tenant = $1 and digest = $2
 
 -- name: grant_spent
--- The sums of the last use, and how many capabilities of the grant can still be committed.
+-- Of each grant, in order, the sums of the last use, and how many of its capabilities can still be committed.
 select coalesce(u.uses, 0) as uses, coalesce(u.tokens, 0) as tokens, coalesce(u.usd_micros, 0) as usd_micros, (
   select count(*) from authority.grant_use o
   join authority.capability c on c.tenant = o.tenant and c.capability_id = o.capability_id
-  where o.tenant = $1 and o.grant_digest = $2 and o.expire_time > $3 and c.state = 'issued') as live
-from (select) as once
+  where o.tenant = $1 and o.grant_digest = b.digest and o.expire_time > $3 and c.state = 'issued') as live
+from unnest($2::bytea[]) with ordinality b(digest, place)
 left join lateral (
   select o.uses, o.tokens, o.usd_micros from authority.grant_use o
-  where o.tenant = $1 and o.grant_digest = $2 order by o.uses desc limit 1) u on true
+  where o.tenant = $1 and o.grant_digest = b.digest order by o.uses desc limit 1) u on true
+order by b.place
+
+-- name: hold_grant
+select authority.hold_grant($1, $2)
+
+-- name: spend_grant
+-- Null when it is spent along the chain, else why nothing is.
+select authority.spend_grant($1, $2, $3, $4, $5, $6, $7, $8)

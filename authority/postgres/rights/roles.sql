@@ -1,12 +1,13 @@
 -- Roles and rights. A role is a power, not a person: the service logs in as one that may take four of them on and
--- inherits none; two more are nobody's, and own one function each. Run after every migration; each statement may be repeated.
+-- inherits none; the owners of functions that lend their rights are nobody's. Run after every migration; each statement
+-- may be repeated.
 do $$
 declare power text;
 begin
   foreach power in array array[
     'authority_committer', 'authority_commit', 'authority_propose', 'authority_issue', 'authority_read',
     'authority_relay', 'authority_admin', 'authority_service', 'authority_aggregator', 'authority_unvalidated',
-    'authority_eraser']
+    'authority_eraser', 'authority_spender']
   loop
     if not exists (select 1 from pg_roles where rolname = power) then
       execute format('create role %I nologin noinherit', power);
@@ -16,7 +17,7 @@ exception when duplicate_object or unique_violation then
   null; -- another migration of this cluster made it a moment ago
 end $$;
 
--- Who may become whom. Whoever migrates needs six powers, and has them as a superuser only: those of the four owners of
+-- Who may become whom. Whoever migrates needs seven powers, and has them as a superuser only: those of the five owners of
 -- functions, to replace what they own, and the administrator's and the relay's, for the operator's acts. Only what is
 -- missing is granted: roles belong to the cluster, and one that was made by somebody else can be granted by them alone.
 do $$
@@ -36,7 +37,7 @@ begin
       select power, current_user, pg_has_role(current_user, power, 'SET')
       from unnest(array[
         'authority_committer', 'authority_aggregator', 'authority_unvalidated', 'authority_eraser',
-        'authority_admin', 'authority_relay']) power) m
+        'authority_spender', 'authority_admin', 'authority_relay']) power) m
     where not m.has
   loop
     begin
@@ -57,7 +58,7 @@ end $$;
 
 grant usage on schema authority to
   authority_committer, authority_unvalidated, authority_aggregator, authority_commit, authority_propose,
-  authority_issue, authority_read, authority_relay, authority_admin, authority_eraser;
+  authority_issue, authority_read, authority_relay, authority_admin, authority_eraser, authority_spender;
 
 -- Reading: everything that a decision may rest on. The commit role itself reads nothing.
 grant select on all tables in schema authority to authority_committer, authority_admin;
@@ -96,6 +97,13 @@ grant update (state, revoke_time) on authority.capability to authority_issue;
 grant select on authority.grant_record, authority.grant_use to authority_read, authority_propose, authority_issue;
 grant insert on authority.grant_record, authority.grant_use to authority_issue;
 grant update (state, revoke_time) on authority.grant_record to authority_issue;
+-- The owner of the functions that spend of a grant what proposing and reading cost: it writes the ledger, and reads what
+-- that rests on.
+grant select on
+  authority.grant_record, authority.grant_use, authority.capability, authority.issuer_key, authority.principal,
+  authority.principal_key to authority_spender;
+grant insert on authority.grant_use to authority_spender;
+grant update (state) on authority.grant_record to authority_spender; -- to lock it: no policy lets it change one
 -- And withdraw memory, which is told.
 grant insert on authority.tombstone, authority.outbox to authority_issue;
 -- Of what opened streams it may forget, too, but only what is old (row_security.sql).

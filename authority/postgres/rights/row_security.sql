@@ -113,3 +113,21 @@ begin
     end if;
   end loop;
 end $$;
+
+-- Who spends of a grant locks it, and changes nothing of it; and what capabilities cost is not spent there.
+do $$
+declare wanted record;
+begin
+  for wanted in
+    select * from (values
+      ('spender_only_locks', 'grant_record', 'for update to authority_spender using (true) with check (false)'),
+      ('spender_issues_nothing', 'grant_use',
+       'for insert to authority_spender with check (action <> ''memory.commit-validated'')')
+    ) as p (name, walled, rule)
+  loop
+    if not exists (select 1 from pg_policies p where p.schemaname = 'authority' and p.tablename = wanted.walled
+                     and p.policyname = wanted.name) then
+      execute format('create policy %I on authority.%I as restrictive %s', wanted.name, wanted.walled, wanted.rule);
+    end if;
+  end loop;
+end $$;

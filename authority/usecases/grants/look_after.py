@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from authority.domain.grant import OpenedGrant
+from authority.domain.grant_use import Spent
 from authority.domain.granting import is_business_of
 from authority.domain.identity import Caller
 from authority.domain.reasons import Reason
@@ -11,7 +12,7 @@ from authority.domain.references import Instant
 from authority.domain.refusal import Refusal
 from authority.usecases.admit import Admit
 from authority.usecases.grants.presented import PresentedGrant, PresentedGrants
-from authority.usecases.ports import Clock, Grants, RequestMark, RevokedGrant, Spent
+from authority.usecases.ports import Clock, Grants, RequestMark, RevokedGrant
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,5 +109,5 @@ class GetGrant:
             tuple(ancestors),
             GrantState.REVOKED if revoke_time is not None else state,
             revoke_time,
-            await self.grants.spent(caller.tenant, digest, now),
+            *await self.grants.spent(caller.tenant, [digest], now),
         )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from authority.domain.grant import GrantAction
 from authority.domain.grant_use import GrantUse
 from authority.domain.identity import Caller, Right, require
 from authority.domain.reasons import Reason
@@ -12,8 +13,6 @@ from authority.usecases.admit import Admit
 from authority.usecases.grants.act_under import ActUnderGrant
 from authority.usecases.grants.presented import PresentedGrant
 from authority.usecases.ports import Clock, RequestMark
-
-RECALL_ACTION = "memory.recall"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Presented:
 
 @dataclass(frozen=True, slots=True)
 class ReadUnderGrant:
-    """Judged anew for each call. A read spends no use: how often one may read is what rates are for."""
+    """Judged anew for each call. Each spends a use of the grant, whatever it finds: see `ActUnderGrant.spend_read`."""
 
     admit: Admit
     act: ActUnderGrant
@@ -39,7 +38,8 @@ class ReadUnderGrant:
         """Who reads. A grant gives nothing that its subject lacks: the subject's own right, and what it is shown.
 
         Refusals: NOT_ALLOWED without the right to read, of the caller or of the subject; with a grant all that it is
-        refused for, GRANT_EXCEEDED with its `dimension` among them.
+        refused for, GRANT_EXCEEDED and BUDGET_EXHAUSTED with their `dimension` among them. What is refused here has
+        spent nothing.
         """
         if refusal := await self.admit(caller):
             return refusal
@@ -51,9 +51,10 @@ class ReadUnderGrant:
         if not delegation.subject.may(Right.READ):
             return Refusal(Reason.NOT_ALLOWED)
         use = GrantUse(
-            action=RECALL_ACTION,
+            action=GrantAction.MEMORY_RECALL.value,
             audience=self.here.audience,
             resource=resource,
             read_memory_namespace=memory_namespace,
         )
-        return delegation.judge(use, self.clock.now()) or delegation.subject.ref
+        refusal = delegation.judge(use, self.clock.now())
+        return refusal or await self.act.spend_read(delegation, GrantAction.MEMORY_RECALL) or delegation.subject.ref

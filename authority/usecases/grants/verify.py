@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from authority.domain.grant import OpenedGrant
-from authority.domain.grant_use import GrantUse, judge_grant_time, judge_use
+from authority.domain.grant_use import GrantUse, Needs, judge_grant_time, judge_left, judge_use
 from authority.domain.identity import Caller
 from authority.domain.references import Instant
 from authority.domain.refusal import Refusal, highest
@@ -23,7 +23,7 @@ class GrantQuestion:
 
 @dataclass(frozen=True, slots=True)
 class GrantVerdict:
-    """`refusal` is None when the chain holds now and allows the use, as far as can be told before its budgets."""
+    """`refusal` is None when the chain holds now, allows the use, and has as much left."""
 
     refusal: Refusal | None
 
@@ -32,7 +32,7 @@ class GrantVerdict:
 class VerifyGrant:
     """The verdict is data; only a call that cannot be judged is refused.
 
-    What is kept, and what was withdrawn, is told inside the chain's own tenant alone: of another tenant's chain just
+    What is kept, withdrawn, and spent is told inside the chain's own tenant alone: of another tenant's chain just
     what its statements say is judged, as anybody could.
     """
 
@@ -56,7 +56,18 @@ class VerifyGrant:
         standing = await self.presented.judge(caller.tenant, blocks, now)
         if isinstance(standing, Refusal):
             return GrantVerdict(standing)
-        return GrantVerdict(_judge(standing.chain, question.use, now))
+        refusal = _judge(standing.chain, question.use, now)
+        return GrantVerdict(refusal or await self._judge_left(standing.chain, question.use, now))
+
+    async def _judge_left(self, chain: Sequence[OpenedGrant], use: GrantUse | None, now: Instant) -> Refusal | None:
+        """BUDGET_EXHAUSTED for what is used up at this moment: somebody may spend the rest before the asker does.
+
+        Without a use only uses are looked at, and a block that was never used is not called used up.
+        """
+        spent = await self.presented.grants.spent(chain[-1].terms.tenant, [block.digest for block in chain], now)
+        needs = Needs() if use is None else Needs(use.uses, use.tokens, use.usd_micros, use.concurrency)
+        asked = (it for it in zip(chain, spent, strict=True) if use is not None or it[1].uses)
+        return next((short for block, sums in asked if (short := judge_left(block.terms, sums, needs))), None)
 
 
 def _judge(chain: Sequence[OpenedGrant], use: GrantUse | None, now: Instant) -> Refusal | None:

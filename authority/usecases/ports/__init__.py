@@ -8,7 +8,6 @@ from authority.usecases.ports.capabilities import (
     Offer,
     Revocations,
     RevokedCapability,
-    Spend,
 )
 from authority.usecases.ports.commits import Committer, DatabaseGeneration, Leases, Receipts, Sighting
 from authority.usecases.ports.delivery import NotTaken, Outbox, Refused, Sink, SinkAway, Taken
@@ -26,7 +25,7 @@ from authority.usecases.ports.grants import (
     KeptGrant,
     MadeGrant,
     RevokedGrant,
-    Spent,
+    Spend,
     keeping_event,
     revoking_event,
 )
@@ -143,7 +142,6 @@ __all__ = [
     "Sink",
     "SinkAway",
     "Spend",
-    "Spent",
     "Statements",
     "StreamNonces",
     "Taken",

@@ -9,17 +9,8 @@ from authority.domain.issuing import IssuingFacts, IssuingQuestion
 from authority.domain.plan import Claim
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
+from authority.usecases.ports.grants import Spend
 from authority.usecases.ports.requests import RequestMark
-
-
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """What an issued capability costs the grant that it is issued under, and each ancestor, beside one use."""
-
-    grant_digest: bytes
-    tokens: int
-    """Of the proposal's costs, in and out; as `usd_micros` at most what an int64 holds."""
-    usd_micros: int
 
 
 @dataclass(frozen=True, slots=True)

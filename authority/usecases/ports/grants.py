@@ -6,6 +6,7 @@ from typing import Protocol
 
 from authority.domain.audit import AuditEvent
 from authority.domain.grant import OpenedGrant
+from authority.domain.grant_use import Spent
 from authority.domain.identity import Principal
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal
@@ -29,13 +30,13 @@ class MadeGrant:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """What was spent of a grant so far, by itself and its descendants, and how many of its capabilities live."""
+class Spend:
+    """What one use costs the grant that it is made under, and each of its ancestors, beside that use."""
 
-    uses: int = 0
+    grant_digest: bytes
     tokens: int = 0
+    """Of a proposal's costs, in and out; as `usd_micros` at most what an int64 holds."""
     usd_micros: int = 0
-    live: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,14 @@ class Grants(Protocol):
         """
         ...
 
-    async def spent(self, tenant: TenantRef, digest: bytes, now: Instant) -> Spent:
-        """What was spent of the grant; nothing for one that is not kept."""
+    async def spent(self, tenant: TenantRef, digests: Sequence[bytes], now: Instant) -> tuple[Spent, ...]:
+        """What was spent of each grant, in order; nothing of one that is not kept."""
+        ...
+
+    async def spend(self, tenant: TenantRef, action: str, spend: Spend, now: Instant) -> Refusal | None:
+        """Spends what a read costs along the chain of a kept grant. A read has no name: asked twice, it costs twice.
+
+        None once it is durably spent. Otherwise nothing is: what stands against the chain now (KEY_REVOKED, EXPIRED,
+        REVOKED), or BUDGET_EXHAUSTED with the `dimension` of which a block has too little left, root first.
+        """
         ...

@@ -14,6 +14,7 @@ from authority.domain.refusal import Refusal
 from authority.domain.review import AwaitedReview
 from authority.domain.statement import Statement
 from authority.domain.validation import SignedValidation
+from authority.usecases.ports.grants import Spend
 from authority.usecases.ports.requests import RequestMark
 
 
@@ -43,11 +44,14 @@ class Proposals(MemoryNamespaces, Protocol):
         """The revision, the newest for 0."""
         ...
 
-    async def create(self, mark: RequestMark, proposal: StoredProposal) -> StoredProposal | Refusal:
-        """Keeps the revision when it follows the head's current one.
+    async def create(
+        self, mark: RequestMark, proposal: StoredProposal, spend: Spend | None = None
+    ) -> StoredProposal | Refusal:
+        """Keeps the revision when it follows the head's current one, and spends what it costs, or does neither.
 
-        Refusals: IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, NOT_VALIDATED once it was withdrawn, CONTENTION when the head
-        moved meanwhile.
+        What the request id stands for already is answered with that, and spends nothing. Refusals:
+        IDEMPOTENCY_CONFLICT, ALREADY_COMMITTED, NOT_VALIDATED once it was withdrawn, CONTENTION when the head moved
+        meanwhile, and those of `Grants.spend`.
         """
         ...
 

@@ -27,6 +27,8 @@ VOUCHED: dict[str, object] = {
 }
 SECOND_USE: dict[str, object] = {"uses": 2, "uses_before": 1, "tokens_before": 0, "usd_micros_before": 0}
 """Of a grant that was used once, for nothing."""
+FIRST_USE: str = "action = 'memory.commit-validated' and uses = 1"
+"""That use, when it was to issue."""
 
 
 @dataclass(frozen=True)
@@ -251,20 +253,41 @@ TRIPS: dict[str, Trip] = {
         "grant_use",
         "each use of a grant has a number of its own",
         {"tokens": 5, "tokens_spent": 5, "capability_id": NEW_ID},
-        "uses = 1",
+        FIRST_USE,
     ),
-    "grant_use_sums": Trip("grant_use", "each use of a grant has its sums once"),
+    "grant_use_sums": Trip("grant_use", "each use of a grant has its sums once", {}, FIRST_USE),
     "grant_use_continues": Trip(
         "grant_use",
         "its sums continue those of the use before",
         SECOND_USE | {"uses": 9, "uses_before": 8, "capability_id": NEW_ID},
+        FIRST_USE,
     ),
     "grant_use_of_its_grant": Trip(
-        "grant_use", "what a grant allows is what it says", {"grant_digest": NO_DIGEST}, "uses = 1"
+        "grant_use", "what a grant allows is what it says", {"grant_digest": NO_DIGEST}, FIRST_USE
     ),
-    "grant_use_of_capability": Trip("grant_use", "it is spent on a capability", SECOND_USE | {"capability_id": NEW_ID}),
-    "grant_use_spent_once": Trip("grant_use", "a capability costs each grant once", SECOND_USE),
-    "grant_use_begins_at_one": Trip("grant_use", "only the first use continues none", {"uses_before": 0}, "uses = 1"),
+    "grant_use_of_capability": Trip(
+        "grant_use", "it is spent on a capability", SECOND_USE | {"capability_id": NEW_ID}, FIRST_USE
+    ),
+    "grant_use_spent_once": Trip("grant_use", "a capability costs each grant once", SECOND_USE, FIRST_USE),
+    "grant_use_of_revision": Trip(
+        "grant_use", "or on a revision", SECOND_USE | {"proposal_id": NEW_ID}, "action = 'memory.propose'"
+    ),
+    "grant_use_proposed_once": Trip(
+        "grant_use", "a revision costs each grant once", SECOND_USE, "action = 'memory.propose'"
+    ),
+    "grant_use_action_known": Trip(
+        "grant_use",
+        "what is spent on is closed",
+        SECOND_USE | {"action": "memory.forget", "capability_id": None, "expire_time": None},
+        FIRST_USE,
+    ),
+    "grant_use_names_its_capability": Trip(
+        "grant_use", "what was issued is named, and by nothing else", {"action": "memory.recall"}, FIRST_USE
+    ),
+    "grant_use_names_its_revision": Trip(
+        "grant_use", "what was proposed is named", SECOND_USE | {"revision": None}, "action = 'memory.propose'"
+    ),
+    "grant_use_begins_at_one": Trip("grant_use", "only the first use continues none", {"uses_before": 0}, FIRST_USE),
     "grant_use_adds_up": Trip("grant_use", "a sum is the one before and what is spent", {"tokens_spent": 7}),
     "grant_use_gives_nothing_back": Trip("grant_use", "nothing is ever refunded", {"tokens_spent": -1, "tokens": -1}),
     "grant_use_within_its_grant": Trip("grant_use", "nobody spends more than the grant allows", {"most_uses": 0}),

@@ -55,10 +55,12 @@ async def good_rows(authority: Authority) -> World:
 
 
 async def used_grants(world: World) -> None:
-    """A root and a child, each used once, for a proposal without costs; and a revoked one."""
+    """A root and a child, each used once, to issue for a proposal without costs; one to propose; and a revoked one."""
     granting = Granting(world)
     root = await granting.issued(world.service)
     await granting.issued_under(granting.delegated(root, world.service))
+    to_propose = await granting.issued(world.agent, subject=world.user.ref, actions=("memory.propose",))
+    must(await world.propose(by=world.agent, grant=to_propose.alone))
     must(await granting.revoke(await granting.issued(world.service)))
 
 

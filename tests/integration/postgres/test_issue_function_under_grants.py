@@ -83,6 +83,6 @@ async def test_e22_a_batch_under_grants_is_answered_as_if_one_were_asked_after_t
     # and so are the sums, of every grant
     now = world.now()
     for granted in grants:
-        kept = await world.authority.store.grants.spent(world.tenant, granted.grant.digest, now)
-        assert kept == spent(dicts.tables, world.tenant, granted.grant.digest, now)
+        kept = await world.authority.store.grants.spent(world.tenant, [granted.grant.digest], now)
+        assert kept == (spent(dicts.tables, world.tenant, granted.grant.digest, now),)
     assert {"issued", "uses", "tokens", "concurrency"} <= seen

@@ -116,7 +116,7 @@ async def test_an_owner_has_no_more_of_the_powers_than_was_granted(server: Postg
     await asyncio.to_thread(migrate, url_for(server, "first", "owner:owner"))
     connection = await asyncpg.connect(url_of(server, "first"))
 
-    # then the owner may take six powers on and inherits none, and the committer can make nothing of its own
+    # then the owner may take seven powers on and inherits none, and the committer can make nothing of its own
     rows = await connection.fetch(
         """
         select rolname, pg_has_role('owner', oid, 'SET') as becomes, pg_has_role('owner', oid, 'USAGE') as inherits
@@ -127,6 +127,7 @@ async def test_an_owner_has_no_more_of_the_powers_than_was_granted(server: Postg
         "authority_aggregator",
         "authority_committer",
         "authority_eraser",
+        "authority_spender",
         "authority_admin",
         "authority_relay",
         "authority_unvalidated",
@@ -186,7 +187,7 @@ async def test_roles_of_another_admin_are_told_with_who_has_to_grant_what(
     told = str(refused.value)
     grants = [part + ";" for part in told.split(": ", 1)[1].split(";")[:-1]]
     assert "by another role (owner), which has to run once, or a superuser has to: GRANT" in told
-    assert len(grants) == 6
+    assert len(grants) == 7
 
     # when that role runs them, then the other owner migrates, and has to be helped to let the service in
     order(url_for(server, "first", "owner:owner"), *grants)

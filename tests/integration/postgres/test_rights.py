@@ -14,6 +14,7 @@ from authority.postgres.connections import Power
 from authority.postgres.sql import query
 from tests.integration.postgres.superuser import Superuser
 from tests.world.authority import Authority
+from tests.world.granting import Granting
 from tests.world.world import World
 
 ROLES = (
@@ -26,6 +27,7 @@ ROLES = (
     "authority_admin",
     "authority_eraser",
     "authority_service",
+    "authority_spender",
     "authority_aggregator",
     "authority_unvalidated",
 )
@@ -54,6 +56,9 @@ authority_eraser     select  content_to_erase proposal_head proposal validation_
 authority_eraser     insert  audit_event
 authority_eraser     update  proposal(content,search) proposal_head(state)
 authority_eraser     delete  content_to_erase
+authority_spender    select  grant_record grant_use capability issuer_key principal principal_key
+authority_spender    insert  grant_use
+authority_spender    update  grant_record(state)
 authority_relay      select  outbox outbox_parked
 authority_relay      insert  outbox_parked
 authority_relay      update  outbox(claim_token,claim_until_time,attempts,last_error,retry_time,parked,delivered_time)
@@ -274,7 +279,13 @@ async def test_the_service_takes_on_its_powers_and_no_other(superuser: Superuser
 
 
 @pytest.mark.parametrize(
-    ("function", "owner"), [("commit", "authority_committer"), ("write_unvalidated", "authority_unvalidated")]
+    ("function", "owner"),
+    [
+        ("commit", "authority_committer"),
+        ("write_unvalidated", "authority_unvalidated"),
+        ("hold_grant", "authority_spender"),
+        ("spend_grant", "authority_spender"),
+    ],
 )
 async def test_a_function_that_lends_rights_is_its_owners_and_looks_nowhere_else(
     superuser: Superuser, function: str, owner: str
@@ -314,6 +325,47 @@ async def test_the_eraser_empties_content_and_writes_nothing(
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
             async with superuser.transaction():
                 await superuser.execute(f"{statement} {of_tenant}")
+
+
+@pytest.mark.parametrize(
+    ("call", "powers"),
+    [
+        ("hold_grant('a|b', '')", {"authority_propose"}),
+        (
+            "spend_grant('a|b', '', 'memory.recall', null, null, 0::bigint, 0::bigint, now())",
+            {"authority_propose", "authority_issue"},
+        ),
+    ],
+)
+async def test_only_who_proposes_or_issues_may_have_a_grant_spent(
+    superuser: Superuser, call: str, powers: set[str]
+) -> None:
+    able = set()
+    for role in ROLES:
+        async with acting_as(superuser, role):
+            if await may(superuser, f"select authority.{call} where false"):
+                able.add(role)
+    assert able == powers | {"authority_spender"}, "its owner may too, and nobody can become its owner"
+
+
+async def test_the_spender_locks_a_grant_and_changes_none_and_issues_nothing(
+    superuser: Superuser, good_row: World
+) -> None:
+    # given a grant of the tenant that is named, used once for a capability
+    granting = Granting(good_row)
+    granted = await granting.issued(good_row.service)
+    await granting.issued_under(granted)
+    one = f"where tenant = '{good_row.tenant}'"
+    for statement in (
+        f"update authority.grant_record set state = 'revoked' {one}",  # noqa: S608 - our own
+        f"insert into authority.grant_use select * from authority.grant_use {one}",  # noqa: S608 - our own
+    ):
+        async with acting_as(superuser, "authority_spender"), superuser.transaction():
+            await superuser.execute("select set_config('authority.tenants', $1, true)", str(good_row.tenant))
+            assert await superuser.fetch(f"select 1 from authority.grant_record {one} for no key update")  # noqa: S608
+            with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
+                async with superuser.transaction():
+                    await superuser.execute(statement)
 
 
 async def test_the_registry_is_asked_by_the_roles_that_read_it(superuser: Superuser) -> None:

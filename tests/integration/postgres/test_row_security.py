@@ -141,6 +141,7 @@ async def test_h11_the_relay_deletes_no_event_that_was_not_delivered(
         ("authority_admin", "token_identity"),
         ("authority_admin", "external_authority"),
         ("authority_admin", "external_key"),
+        ("authority_spender", "grant_use"),
         ("authority_unvalidated", "memory_record"),
         ("authority_unvalidated", "unvalidated_write"),
     ],

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from google.protobuf import descriptor_pool
 
 from authority.domain.reasons import Reason
 from authority.domain.record import Mode
@@ -223,8 +224,8 @@ def test_the_statements_of_that_road_write_nothing_but_by_the_function() -> None
 # --- by what no RPC offers ------------------------------------------------------------------------------------------
 
 CHANGES: Final = {
-    "IssueCapability": {"capability", "grant_use"},
-    "BatchIssueCapabilities": {"capability", "grant_use"},
+    "IssueCapability": {"capability", "grant_use", "grant_record"},
+    "BatchIssueCapabilities": {"capability", "grant_use", "grant_record"},
     "CommitValidated": set(COMMITTED),
     "BatchCommitValidated": set(COMMITTED),
     "StreamCommitValidated": set(COMMITTED),
@@ -232,7 +233,7 @@ CHANGES: Final = {
     "IssueGrant": {"grant_record"},
     "ExchangeGrant": {"grant_record"},
     "RevokeGrant": {"grant_record", "revocation"},
-    "CreateProposal": {"proposal", "proposal_head"},
+    "CreateProposal": {"proposal", "proposal_head", "grant_use", "grant_record"},
     "ValidateProposal": {"validation_receipt", "proposal_head"},
     "DecideProposal": {"approval_decision", "proposal_head"},
     "WithdrawProposal": {"proposal_head"},
@@ -244,6 +245,8 @@ CHANGES: Final = {
     "WriteUnvalidatedRecord": {"memory_record", "unvalidated_write", "outbox"},
 }
 """Of every RPC that is no read: what it writes beside its request's answer and the audit log."""
+SPENDING: Final = {"RecallRecords": {"grant_use", "grant_record"}, "ReadEvidence": {"grant_use", "grant_record"}}
+"""Of every read under a grant: what it spends, and the blocks that it meets. VerifyGrant is under none."""
 
 
 def test_no_rpc_writes_what_operators_write() -> None:
@@ -253,7 +256,18 @@ def test_no_rpc_writes_what_operators_write() -> None:
         if kind in (MethodKind.MUTATION, MethodKind.STREAM)
     }
     assert writing == CHANGES.keys(), "a new RPC says here what it writes"
-    assert {name: found for name, written in CHANGES.items() if (found := written & OPERATORS)} == {}
+    reads = {method for method, kind in METHODS.items() if kind not in (MethodKind.MUTATION, MethodKind.STREAM)}
+    under_grants = {method.rpartition("/")[2] for method in reads if takes_a_grant(method)}
+    assert under_grants - {"VerifyGrant"} == SPENDING.keys(), "a new read under a grant spends of it, and says so here"
+    written_by = CHANGES | SPENDING
+    assert {name: found for name, written in written_by.items() if (found := written & OPERATORS)} == {}
+
+
+def takes_a_grant(method: str) -> bool:
+    """Whether its request has a grant in it, as the contract says."""
+    service, _, rpc = method.removeprefix("/").rpartition("/")
+    described = descriptor_pool.Default().FindServiceByName(service).FindMethodByName(rpc)
+    return "grant" in described.input_type.fields_by_name
 
 
 # --- by comparing before and after -----------------------------------------------------------------------------------

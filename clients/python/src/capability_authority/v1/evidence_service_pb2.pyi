@@ -215,7 +215,8 @@ class ReadEvidenceRequest(_message.Message):
     @_builtins.property
     def grant(self) -> _statements_pb2.SignedStatement:
         """In place of the caller's own right: a grant that it holds for `evidence.read` and "evidence/" with the digest as a
-        resource, and its ancestors, root first. It opens what is approved and visible to its subject.
+        resource, and its ancestors, root first. It opens what is approved and visible to its subject. Every call that the
+        grant allows costs the whole chain a use, whatever is found (BUDGET_EXHAUSTED when there is none left).
         """
 
     @_builtins.property

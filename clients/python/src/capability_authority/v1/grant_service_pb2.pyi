@@ -460,7 +460,7 @@ class VerifyGrantRequest(_message.Message):
 
     @_builtins.property
     def use(self) -> Global___GrantUse:
-        """When absent, only the chain itself and its times are judged."""
+        """When absent, only the chain itself, its times, and whether its uses are used up are judged."""
 
     def __init__(
         self,
@@ -507,7 +507,7 @@ class GrantUse(_message.Message):
     provider: _builtins.str
     model: _builtins.str
     usd_micros: _builtins.int
-    """Judged as if nothing of the grant's budgets were spent."""
+    """Judged by what is left of the budgets at this moment: BUDGET_EXHAUSTED, where a single use may need as much."""
     tokens: _builtins.int
     latency_ms: _builtins.int
     concurrency: _builtins.int

@@ -103,7 +103,7 @@ class GrantServiceServicer:
 
     def VerifyGrant(self, request, context):
         """Caller: any principal of the tenant. Judges the whole chain, from its root, and one use of it when that is given;
-        changes nothing and spends nothing. A refusal is data, not an error. What is kept and what was withdrawn counts in the
+        changes nothing and spends nothing. A refusal is data, not an error. What is kept, withdrawn and spent counts in the
         chain's own tenant alone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -53,7 +53,7 @@ class GrantServiceStub:
     """Caller: as RevokeGrant. A grant that the authority made or has met, what became of it, and what was spent of it."""
     VerifyGrant: _grpc.UnaryUnaryMultiCallable[_grant_service_pb2.VerifyGrantRequest, _grant_service_pb2.VerifyGrantResponse]
     """Caller: any principal of the tenant. Judges the whole chain, from its root, and one use of it when that is given;
-    changes nothing and spends nothing. A refusal is data, not an error. What is kept and what was withdrawn counts in the
+    changes nothing and spends nothing. A refusal is data, not an error. What is kept, withdrawn and spent counts in the
     chain's own tenant alone.
     """
 
@@ -82,7 +82,7 @@ class GrantServiceAsyncStub(GrantServiceStub):
     """Caller: as RevokeGrant. A grant that the authority made or has met, what became of it, and what was spent of it."""
     VerifyGrant: _aio.UnaryUnaryMultiCallable[_grant_service_pb2.VerifyGrantRequest, _grant_service_pb2.VerifyGrantResponse]  # type: ignore[assignment]
     """Caller: any principal of the tenant. Judges the whole chain, from its root, and one use of it when that is given;
-    changes nothing and spends nothing. A refusal is data, not an error. What is kept and what was withdrawn counts in the
+    changes nothing and spends nothing. A refusal is data, not an error. What is kept, withdrawn and spent counts in the
     chain's own tenant alone.
     """
 
@@ -138,7 +138,7 @@ class GrantServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_grant_service_pb2.VerifyGrantResponse, _abc.Awaitable[_grant_service_pb2.VerifyGrantResponse]]:
         """Caller: any principal of the tenant. Judges the whole chain, from its root, and one use of it when that is given;
-        changes nothing and spends nothing. A refusal is data, not an error. What is kept and what was withdrawn counts in the
+        changes nothing and spends nothing. A refusal is data, not an error. What is kept, withdrawn and spent counts in the
         chain's own tenant alone.
         """
 

@@ -377,7 +377,9 @@ class RecallRecordsRequest(_message.Message):
 
     @_builtins.property
     def grant(self) -> _statements_pb2.SignedStatement:
-        """In place of the caller's own right."""
+        """In place of the caller's own right. Every call that the grant allows costs the whole chain a use, whatever is found, and
+        so does every further page; BUDGET_EXHAUSTED when there is none left.
+        """
 
     @_builtins.property
     def grant_ancestors(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]:

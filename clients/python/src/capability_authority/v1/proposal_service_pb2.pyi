@@ -277,7 +277,10 @@ class CreateProposalRequest(_message.Message):
 
     @_builtins.property
     def grant(self) -> _statements_pb2.SignedStatement:
-        """In place of the caller's own right: a grant that it holds for `memory.propose`, and its ancestors, root first."""
+        """In place of the caller's own right: a grant that it holds for `memory.propose`, and its ancestors, root first. A kept
+        revision costs the whole chain a use, and its `costs` in tokens and money; a retry and a refusal cost nothing. What
+        there is too little of is BUDGET_EXHAUSTED with the `dimension`.
+        """
 
     @_builtins.property
     def grant_ancestors(self) -> _containers.RepeatedCompositeFieldContainer[_statements_pb2.SignedStatement]: ...

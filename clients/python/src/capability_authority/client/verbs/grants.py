@@ -129,7 +129,7 @@ class GrantVerbs(Connection):
         """Ask whether a grant, with all its ancestors, is good now, and for this use of it.
 
         Changes nothing and spends nothing, and a refusal of the grant is an answer: `facts` names the `dimension`. What
-        was spent of its budgets is told by `get_grant`, what was withdrawn counts here.
+        was withdrawn and what is used up (BUDGET_EXHAUSTED) counts, as it stands at this moment.
 
         Raises `AuthorityError` when the question itself is refused.
         """
