@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import structlog
@@ -50,7 +51,7 @@ class InstalledValidators:
         if not profile.needs & {Need.NEAR, Need.ASSERTIONS}:
             return Traits()
         wants_near = Need.NEAR in profile.needs
-        work = lambda: _traits(content, media_type, tuple(subject_refs), wants_near=wants_near)  # noqa: E731
+        work = partial(_traits, content, media_type, tuple(subject_refs), wants_near=wants_near)
         try:
             return await self._threads.run("traits", work, LOAD_WITHIN_S)
         except (TimeoutError, RuntimeError) as error:
