@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md numbers what must hold and names the test of each: those tests exist."""
+"""ARCHITECTURE.md numbers what must hold and names the test of each: those tests exist, as do those of the decisions."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_test_that_the_architecture_names_exists() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    text = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("ARCHITECTURE.md", "docs/decisions.md"))
     named = set(re.findall(r"`(test_\w+)`", text))
     sources = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
     defined = set(re.findall(r"def (test_\w+)", sources))
