@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md numbers what must hold and names the test of each: those tests exist, as do those of the decisions."""
+"""ARCHITECTURE.md numbers what must hold and names the test of each; those exist, and those that the decisions name."""
 
 import re
 from pathlib import Path
