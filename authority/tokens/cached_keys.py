@@ -32,7 +32,7 @@ class CacheTimes:
 
 
 class CachedKeys:
-    """Belongs to one event loop. Reading happens in a thread, one at a time."""
+    """Belongs to one event loop. Reading happens in a thread, one at a time, also when it was given up."""
 
     def __init__(
         self,
@@ -46,6 +46,7 @@ class CachedKeys:
         self._keys: Mapping[str, TokenKey] | None = None
         self._read_at = self._tried_at = -float("inf")
         self._reading: asyncio.Task[None] | None = None
+        self._is_asking = False
 
     async def key(self, kid: str) -> TokenKey | None:
         """The key of this id, None when the issuer has none. Raises DependencyUnavailable without fresh enough keys."""
@@ -81,7 +82,7 @@ class CachedKeys:
 
     def _begin_reading(self) -> None:
         is_reading = self._reading is not None and not self._reading.done()
-        if is_reading or self._now() - self._tried_at < self._times.interval:
+        if is_reading or self._is_asking or self._now() - self._tried_at < self._times.interval:
             return
         self._tried_at = self._now()
         self._reading = asyncio.create_task(self._read(), name="read token keys")
@@ -91,9 +92,17 @@ class CachedKeys:
         began, issuer = self._now(), self._issuer
         try:
             async with asyncio.timeout(WITHIN_S + _MARGIN_S):
-                data = await beside(issuer.keys.read)
+                data = await beside(self._ask)
             self._keys, self._read_at = read_key_set(data, issuer.algorithms), began
         except (SourceAway, KeySetWrong) as error:
             _log.warning("token keys not read", issuer=issuer.issuer, place=issuer.keys.place, why=str(error))
         except Exception as error:  # noqa: BLE001 - nobody waits for this task's fault; the next attempt may fare better
             _log.warning("token keys not read", issuer=issuer.issuer, error=type(error).__name__)
+
+    def _ask(self) -> bytes:
+        """In a thread, of which there is one: an issuer that keeps it for ever, byte by byte, gets no second."""
+        self._is_asking = True
+        try:
+            return self._issuer.keys.read()
+        finally:
+            self._is_asking = False

@@ -1,6 +1,7 @@
 """How long the keys of an issuer are kept, and how often they are asked for."""
 
 import asyncio
+import contextlib
 import threading
 
 import pytest
@@ -126,6 +127,29 @@ async def test_a_source_that_hangs_keeps_nobody_from_ending() -> None:
     hangs.set()
     thread.join(30)
     assert not thread.is_alive()
+
+
+async def test_an_issuer_that_never_comes_to_an_end_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    # given an issuer that drips, so that each read is given up while its thread goes on
+    monkeypatch.setattr("authority.tokens.cached_keys.WITHIN_S", -0.99)
+    issuer = Issuer()
+    issuer.may_answer.clear()
+    for seconds in (0, 20, 40):
+        # when it is asked for long enough after the last time, then its keys cannot be had, and no thread is added
+        issuer.seconds = seconds
+        with pytest.raises(DependencyUnavailable):
+            await issuer.knows()
+        assert issuer.reads == 1
+    # when that thread has ended, then it is read again
+    monkeypatch.undo()
+    issuer.may_answer.set()
+    async with asyncio.timeout(30):
+        while issuer.reads == 1:
+            issuer.seconds += 20
+            with contextlib.suppress(DependencyUnavailable):
+                await issuer.knows()
+            await asyncio.sleep(0)
+    assert await issuer.knows()
 
 
 async def test_closing_ends_the_read_that_is_under_way() -> None:
