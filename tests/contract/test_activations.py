@@ -1,14 +1,17 @@
 """The port `Activations`: what policy allowed without a person is final once one adopts it (semantics §7, seed 002)."""
 
 import asyncio
+from dataclasses import dataclass, replace
 
 import pytest
 
 from authority.domain.audit import AuditFilter
 from authority.domain.decision import AUTO_APPROVED, ApprovalVerdict, DeciderKind
 from authority.domain.history import RecordState
+from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.reasons import Reason
 from authority.policy.bundle import bundle_version
+from authority.usecases.decide_proposal import DecideProposal
 from authority.usecases.export_record import ExportForm
 from tests.world.reviewing import TWO_PERSONS, Review
 from tests.world.world import PERMIT_ALL, World, must, reason_of
@@ -73,6 +76,38 @@ async def test_g07_taking_back_an_activation_takes_its_record_back_for_ever(worl
     assert must(await review.decide(world.admin, REVOKE, "r", note="not so")) == answer
     assert reason_of(await review.decide(world.user, REVOKE)) is Reason.REVOKED
     assert reason_of(await review.decide(world.user, ADOPT)) is Reason.REVOKED
+
+
+@dataclass(frozen=True, slots=True)
+class AsItWas:
+    """Proposals as they were read before they were committed."""
+
+    proposal: StoredProposal
+
+    async def get(self, *_key: object) -> StoredProposal:
+        return self.proposal
+
+
+def looking_before(world: World, review: Review) -> DecideProposal:
+    """DecideProposal by somebody who looked at the proposal when it was not committed yet."""
+    then = AsItWas(replace(review.proposal, state=ProposalState.VALIDATED))
+    return replace(world.authority.do.decide_proposal, proposals=then)  # type: ignore[arg-type] # asked for no more
+
+
+async def test_g07_what_is_committed_while_a_person_takes_it_back_is_taken_back_too(world: World) -> None:
+    # given a person who looked before the commit, and whose decision comes after it
+    review, record_id = await committed(world)
+    late = looking_before(world, review)
+    # when they take back what policy allowed, then its record is revoked as well
+    answer = must(await late(world.admin.calls(), review.request(world.admin, REVOKE)))
+    assert answer.state is ProposalState.COMMITTED
+    assert await state_of(world, record_id) is RecordState.REVOKED
+    # and whoever would turn it down is told that it was committed
+    review, record_id = await committed(world)
+    against = review.request(world.admin, ApprovalVerdict.REJECT)
+    refused = await looking_before(world, review)(world.admin.calls(), against)
+    assert reason_of(refused) is Reason.ALREADY_COMMITTED
+    assert await state_of(world, record_id) is RecordState.LIVE
 
 
 async def test_what_persons_approved_is_no_activation(world: World) -> None:

@@ -10,6 +10,7 @@ from authority.domain.reasons import Reason
 from authority.domain.references import DAY, MINUTE, after
 from authority.domain.refusal import Refusal
 from authority.usecases.ports import Approvals
+from tests.world.reviewing import Review
 from tests.world.world import World, must, reason_of
 
 APPROVE, REJECT, CHANGES, REVOKE, ADOPT = ApprovalVerdict
@@ -129,6 +130,30 @@ async def test_a_decision_is_kept_with_everything_that_it_binds(world: World) ->
             expire_time=after(world.now(), 30 * DAY),
         ),
     )
+
+
+async def test_g13_a_decision_is_on_the_very_revision_that_was_looked_at(world: World) -> None:
+    # given a person who looked at something else than what is there, whatever they decide, then nothing is decided
+    review = await Review.begin(world)
+    for verdict in (APPROVE, REJECT, CHANGES, REVOKE):
+        other = replace(review.request(world.admin, verdict), proposal_digest=bytes(32))
+        refused = await world.authority.do.decide_proposal(world.admin.calls(), other)
+        assert refused == Refusal(Reason.BINDING_MISMATCH, {"term": "proposal_digest"})
+    assert await decided(world, review.proposal) == ()
+    assert (await now(world, review.proposal)).state is ProposalState.VALIDATED
+
+
+async def test_e12_an_approval_is_for_a_time_to_come_of_at_most_30_days(world: World) -> None:
+    # given times on both sides of either edge, then one that is now is over, and one beyond 30 days is too far away
+    proposal, last = await world.validated(), 30 * DAY
+    for lasting in (-1, 0, last + 1):
+        refused = await world.approve(proposal, expire_time=after(world.now(), lasting))
+        assert reason_of(refused) is Reason.MALFORMED
+    assert await decided(world, proposal) == ()
+    for lasting in (1, last):
+        must(await world.approve(proposal, expire_time=after(world.now(), lasting)))
+    kept = [it.expire_time for it in await decided(world, proposal)]
+    assert kept == [after(world.now(), 1), after(world.now(), last)]
 
 
 async def test_a_request_id_is_answered_with_its_first_decision(world: World) -> None:

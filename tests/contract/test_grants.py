@@ -153,6 +153,8 @@ async def test_whose_business_a_grant_is(world: World, granting: Granting, broke
         for asked in (child, bytes(32)):
             assert reason_of(await granting.get(asked, by=stranger)) is Reason.NOT_FOUND
             assert reason_of(await granting.revoke(asked, by=stranger)) is Reason.NOT_FOUND
+        # and whoever shows it is told no more: not even an admin of another tenant
+        assert reason_of(await granting.revoke(child, by=stranger, presented=child.presented)) is Reason.NOT_FOUND
     # and the child's holder has no business with the parent
     assert reason_of(await granting.get(root, by=helper)) is Reason.NOT_FOUND
     # when those ask whose business it is, then it is shown and revoked

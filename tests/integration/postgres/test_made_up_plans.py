@@ -4,17 +4,19 @@ The role that commits may execute one function, and whoever holds that role can 
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import asyncpg
 import pytest
 
+from authority.domain.decision import ApprovalVerdict
 from authority.postgres.connections import Database, Power
 from authority.postgres.plan_rows import plan_row
 from authority.postgres.sql import query
 from tests.integration.postgres.superuser import Superuser
+from tests.world.reviewing import ONE_PERSON, Review
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
-from tests.world.world import Issued, World, all_are
+from tests.world.world import PERMIT_ALL, Issued, World, all_are, must
 
 FROM_THE_CAPABILITY = (
     "capability_id",
@@ -73,6 +75,49 @@ async def test_a_plan_that_leaves_a_bound_term_out_commits_nothing(
     # and the whole plan commits
     assert await _answer(databases, superuser, world, issued) == "committed"
     assert await world.counts() == all_are(1)
+
+
+async def _for_another_holder(world: World, review: Review) -> str:
+    return must(await review.decide(world.admin, holder=world.user.ref)).reference
+
+
+async def _of_another_proposal(world: World, _: Review) -> str:
+    return (await (await Review.begin(world, ONE_PERSON)).approved(world.admin))[0]
+
+
+@pytest.mark.parametrize("another", [_for_another_holder, _of_another_proposal])
+async def test_a_plan_that_names_an_approval_of_something_else_commits_nothing(
+    databases: Mapping[Power, Database],
+    superuser: Superuser,
+    world: World,
+    another: Callable[[World, Review], Awaitable[str]],
+) -> None:
+    # given a capability on a person's approval, and a plan that names another decision beside it
+    review = await Review.begin(world, ONE_PERSON)
+    await review.approved(world.user)
+    issued = await review.issued()
+    named = await another(world, review)
+    # then what does not approve this very revision for this holder approves nothing
+    answer = await _answer(databases, superuser, world, issued, approval_reference=named)
+    assert answer == "APPROVAL_REQUIRED"
+    assert await world.counts() == all_are(0)
+    # and the whole plan commits
+    assert await _answer(databases, superuser, world, issued) == "committed"
+
+
+async def test_a_plan_cannot_take_policys_word_or_its_adoption_for_an_approval(
+    databases: Mapping[Power, Database], superuser: Superuser, world: World
+) -> None:
+    # given a revision that policy allowed by itself, and that a person adopted
+    review = await Review.begin(world, PERMIT_ALL)
+    decision = await review.judged()
+    adopted = must(await review.decide(world.admin, ApprovalVerdict.ADOPT)).reference
+    issued = await review.issued(decision)
+    # when a plan names either as its approval, then nobody has approved; and the whole plan commits
+    for named in (decision.receipt.decision_id, adopted):
+        answer = await _answer(databases, superuser, world, issued, approval_reference=named)
+        assert answer == "APPROVAL_REQUIRED"
+    assert await _answer(databases, superuser, world, issued) == "committed"
 
 
 @pytest.mark.parametrize("column", ["capability_key", "capability_digest"])

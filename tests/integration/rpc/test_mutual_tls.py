@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import grpc
 import pytest
@@ -35,8 +36,13 @@ from tests.world.world import World
 SPIFFE = "spiffe://harbour.example/svc/loader"
 TENANT = "capability-authority-tenant"
 SERVERS, CLIENTS, STRANGERS = TestAuthority(), TestAuthority(), TestAuthority()
+_WHOLE = quote(CLIENTS.client(SPIFFE).certificate.decode(), safe="")
 FORWARDED = (
     ("x-forwarded-client-cert", f"By=spiffe://harbour.example/proxy;URI={SPIFFE}"),
+    ("x-forwarded-client-cert", f'Hash={"0" * 64};Cert="{_WHOLE}";URI={SPIFFE}'),
+    ("x-forwarded-client-cert", _WHOLE),
+    ("x-amzn-mtls-clientcert", _WHOLE),
+    ("ssl-client-cert", _WHOLE),
     ("x-client-cert", SPIFFE),
     ("x-ssl-client-cert", SPIFFE),
     ("x-spiffe-id", SPIFFE),
