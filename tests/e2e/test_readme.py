@@ -55,7 +55,7 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
         "AGENT_CREDENTIALS": str(credentials / "lantern-software-agent.json"),
     }
     scripts = re.findall(r"```python\n(.*?)```", CLIENT_README, re.DOTALL)
-    assert len(scripts) == 6
+    assert len(scripts) == 7
 
     printed = []
     for script in scripts:
@@ -72,7 +72,7 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
         assert done.stderr == ""
         printed.append(done.stdout.splitlines())
 
-    _, many, sync, recalled, followed, _ = printed
+    _, many, sync, recalled, granted, followed, _ = printed
     assert len(followed) == 1
     assert UUID.fullmatch(followed[0])
     assert sync == ["True"]
@@ -80,6 +80,10 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
     assert found.startswith("agent_output ")
     assert "staging" in found
     assert citations == ["cited by answer chat/7, answer 3"]
+    put, under_a_grant, revoked = granted
+    assert re.fullmatch(r"evidence sha256:[0-9a-f]{64} pending", put)
+    assert UUID.fullmatch(under_a_grant.removeprefix("found "))
+    assert revoked == "False REVOKED"
     records = [line.split()[-1] for line in many]
     assert all(UUID.fullmatch(record) for record in records), many
     assert len(set(records)) == 10
