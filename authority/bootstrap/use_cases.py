@@ -53,7 +53,7 @@ from authority.usecases.gather_material import GatherMaterial
 from authority.usecases.grants.act_under import ActUnderGrant
 from authority.usecases.grants.chains import GrantChains
 from authority.usecases.grants.look_after import GetGrant, RevokeGrant
-from authority.usecases.grants.make import Bearers, ExchangeGrant, IssueGrant
+from authority.usecases.grants.make import BoundHolders, ExchangeGrant, IssueGrant
 from authority.usecases.grants.presented import PresentedGrants
 from authority.usecases.grants.read_under import ReadUnderGrant
 from authority.usecases.grants.verify import VerifyGrant
@@ -120,7 +120,7 @@ def use_cases_of(
     gather = GatherMaterial(reader, validations, judges.validators, PostgresLikenesses(databases.propose), evidence)
     grants = PostgresGrants(databases.issue, reader)
     presented = PresentedGrants(GrantChains(reader, settings.issuer), grants)
-    bearers = Bearers(registry)
+    holders = BoundHolders(registry)
     act = ActUnderGrant(presented, clock)
     reading_under = ReadUnderGrant(admit, act, clock, here)
     stamp = Stamp(registry, records, evidence, clock)
@@ -136,8 +136,8 @@ def use_cases_of(
         admit_stream=AdmitStream(PostgresStreamNonces(databases.issue)),
         issue=issue,
         issue_batch=IssueBatch(issue),
-        issue_grant=IssueGrant(admit, presented, bearers, signer, clock, identifiers),
-        exchange_grant=ExchangeGrant(admit, presented, bearers, signer, clock, identifiers),
+        issue_grant=IssueGrant(admit, presented, holders, signer, clock, identifiers),
+        exchange_grant=ExchangeGrant(admit, presented, holders, signer, clock, identifiers),
         revoke_grant=RevokeGrant(admit, presented, clock),
         get_grant=GetGrant(admit, grants, clock),
         verify_grant=VerifyGrant(admit, presented, clock),

@@ -89,7 +89,10 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class OpenedGrant:
-    """A grant whose payload obeys the reading rule. Its signature is judged apart: reading is not believing."""
+    """A grant whose payload obeys the reading rule. Its signature is judged apart: reading is not believing.
+
+    As a part of a chain, which begins with a root and ends with the grant that is presented, it is called a block.
+    """
 
     statement: Statement
     digest: bytes

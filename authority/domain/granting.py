@@ -33,7 +33,7 @@ class GrantDimensions:
 
 
 @dataclass(frozen=True, slots=True)
-class Bearer:
+class BoundHolder:
     """Who is to present a grant, by which credential; the raw key is empty for a credential that signs nothing."""
 
     holder: PrincipalRef
@@ -42,7 +42,7 @@ class Bearer:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class Validity:
     """When a grant is valid: `[begin, end)`."""
 
     begin: Instant
@@ -68,9 +68,9 @@ def ground_of_child(parent: Grant, digest: bytes) -> Ground:
 def grant_of(
     issuer: str,
     ground: Ground,
-    bearer: Bearer,
+    bound: BoundHolder,
     dimensions: GrantDimensions,
-    span: Span,
+    validity: Validity,
     correlation_id: str,
     nonce: bytes,
 ) -> Grant:
@@ -81,15 +81,15 @@ def grant_of(
         tenant=ground.tenant,
         subject=ground.subject,
         actor_chain=ground.actor_chain,
-        holder=bearer.holder,
-        holder_key=bearer.key,
-        not_before_time=span.begin,
-        expire_time=span.end,
+        holder=bound.holder,
+        holder_key=bound.key,
+        not_before_time=validity.begin,
+        expire_time=validity.end,
         policy_version=ground.policy_version,
         parent_digest=ground.parent_digest,
         correlation_id=correlation_id,
         nonce=nonce,
-        holder_public_key=bearer.public_key,
+        holder_public_key=bound.public_key,
         **{field.name: getattr(dimensions, field.name) for field in fields(dimensions)},
     )
 

@@ -21,7 +21,8 @@ class Assertion:
 class Traits:
     """What a content is kept under, so that others are compared with it and never read.
 
-    `signature` is a MinHash signature of `SIGNATURE_HASHES` hashes, empty for a text too short to be like another;
+    `signature` is a MinHash signature, which proves nothing: `SIGNATURE_HASHES` hashes, by which texts are compared;
+    empty for a text too short to be like another;
     `bands` are digests of its parts: contents that are much alike share at least one.
     """
 

@@ -36,7 +36,7 @@ from authority.usecases.gather_material import GatherMaterial
 from authority.usecases.grants.act_under import ActUnderGrant
 from authority.usecases.grants.chains import GrantChains
 from authority.usecases.grants.look_after import GetGrant, RevokeGrant
-from authority.usecases.grants.make import Bearers, ExchangeGrant, IssueGrant
+from authority.usecases.grants.make import BoundHolders, ExchangeGrant, IssueGrant
 from authority.usecases.grants.presented import PresentedGrants
 from authority.usecases.grants.read_under import ReadUnderGrant
 from authority.usecases.grants.verify import VerifyGrant
@@ -172,7 +172,7 @@ class Authority:
         known = KnownNamespaces(store.proposals)
         commit = Commit(admit, reader, signer, leases, store.committer, clock, ids, HERE, revisions)
         presented = PresentedGrants(GrantChains(reader, HERE.issuer), store.grants)
-        bearers, act = Bearers(store.registry), ActUnderGrant(presented, clock)
+        holders, act = BoundHolders(store.registry), ActUnderGrant(presented, clock)
         reading_under = ReadUnderGrant(admit, act, clock, HERE)
         stamp = Stamp(store.registry, store.records, store.evidence, clock)
         create = CreateProposal(
@@ -207,8 +207,8 @@ class Authority:
             list_reviews=ListReviews(admit, store.review_queue, store.principal_links, known, pages, clock),
             issue=issue,
             issue_batch=IssueBatch(issue),
-            issue_grant=IssueGrant(admit, presented, bearers, signer, clock, ids),
-            exchange_grant=ExchangeGrant(admit, presented, bearers, signer, clock, ids),
+            issue_grant=IssueGrant(admit, presented, holders, signer, clock, ids),
+            exchange_grant=ExchangeGrant(admit, presented, holders, signer, clock, ids),
             revoke_grant=RevokeGrant(admit, presented, clock),
             get_grant=GetGrant(admit, store.grants, clock),
             verify_grant=VerifyGrant(admit, presented, clock),

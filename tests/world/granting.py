@@ -7,7 +7,7 @@ from typing import Any
 
 from authority.domain.grant import Grant, OpenedGrant
 from authority.domain.grant_use import GrantUse
-from authority.domain.granting import Bearer, GrantDimensions, Span, grant_of, ground_of_child
+from authority.domain.granting import BoundHolder, GrantDimensions, Validity, grant_of, ground_of_child
 from authority.domain.references import DAY
 from authority.domain.refusal import Refusal
 from authority.domain.statement import Statement
@@ -127,8 +127,8 @@ class Granting:
     def delegated(self, parent: Granted, holder: Person, **said: Any) -> Granted:
         """A child that the parent's holder made offline: the authority has not met it."""
         dimensions, terms = _apart(_handed_on(parent.grant.terms), said)
-        bearer = Bearer(holder.ref, hashlib.sha256(holder.key.public_key.raw).digest(), holder.key.public_key.raw)
-        span = Span(parent.grant.terms.not_before_time, terms.pop("expire_time", parent.grant.terms.expire_time))
+        bearer = BoundHolder(holder.ref, hashlib.sha256(holder.key.public_key.raw).digest(), holder.key.public_key.raw)
+        span = Validity(parent.grant.terms.not_before_time, terms.pop("expire_time", parent.grant.terms.expire_time))
         nonce = bytes.fromhex(self.world.authority.ids.new().replace("-", ""))
         ground = ground_of_child(parent.grant.terms, parent.grant.digest)
         said_terms = replace(

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from authority.domain.grant import Grant, OpenedGrant
 from authority.domain.granting import (
-    Bearer,
+    BoundHolder,
     GrantDimensions,
     Ground,
-    Span,
+    Validity,
     grant_of,
     ground_of_child,
     judge_presenter,
@@ -51,17 +51,17 @@ class GrantExchange:
 
 
 @dataclass(frozen=True, slots=True)
-class Bearers:
+class BoundHolders:
     """Finds who is to hold a grant."""
 
     registry: Registry
 
-    async def find(self, tenant: TenantRef, holder: PrincipalRef, key_id: str) -> Bearer | Refusal:
+    async def find(self, tenant: TenantRef, holder: PrincipalRef, key_id: str) -> BoundHolder | Refusal:
         """NOT_ALLOWED unless it is an active credential of an active principal."""
         found = await self.registry.active_key(tenant, holder, key_id)
         if found is None:
             return Refusal(Reason.NOT_ALLOWED, {"field": "holder_key_id", "problem": "not an active key of the holder"})
-        return Bearer(holder, bytes.fromhex(key_id.removeprefix("sha256:")), found.public_key)
+        return BoundHolder(holder, bytes.fromhex(key_id.removeprefix("sha256:")), found.public_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class IssueGrant:
 
     admit: Admit
     presented: PresentedGrants
-    bearers: Bearers
+    holders: BoundHolders
     signer: Signer
     clock: Clock
     identifiers: Identifiers
@@ -88,23 +88,23 @@ class IssueGrant:
         earlier = await grants.made_by(request.mark)
         if earlier is not None:
             return earlier
-        bearer = await self.bearers.find(tenant, request.holder, request.holder_key_id)
-        if isinstance(bearer, Refusal):
-            return bearer
-        if await self.bearers.registry.principal(tenant, request.subject) is None:
+        bound = await self.holders.find(tenant, request.holder, request.holder_key_id)
+        if isinstance(bound, Refusal):
+            return bound
+        if await self.holders.registry.principal(tenant, request.subject) is None:
             return Refusal(Reason.NOT_FOUND, {"field": "subject"})
         version = await grants.policy_version(tenant, request.policy_version)
         if version is None:
             return _no_policy(request)
         now = self.clock.now()
         ground = Ground(tenant, request.subject, version)
-        span = Span(now, after(now, request.lifetime_ms))
+        validity = Validity(now, after(now, request.lifetime_ms))
         terms = grant_of(
             self.presented.chains.issuer,
             ground,
-            bearer,
+            bound,
             request.dimensions,
-            span,
+            validity,
             request.correlation_id,
             _nonce(self.identifiers),
         )
@@ -122,7 +122,7 @@ class ExchangeGrant:
 
     admit: Admit
     presented: PresentedGrants
-    bearers: Bearers
+    holders: BoundHolders
     signer: Signer
     clock: Clock
     identifiers: Identifiers
@@ -153,22 +153,22 @@ class ExchangeGrant:
         self, request: GrantExchange, chain: tuple[OpenedGrant, ...], now: Instant
     ) -> MadeGrant | Refusal:
         parent = chain[-1]
-        bearer = await self.bearers.find(parent.terms.tenant, request.holder, request.holder_key_id)
-        if isinstance(bearer, Refusal):
-            return bearer
-        child = self.signer.sign_grant(self._child(parent.terms, parent.digest, bearer, request))
+        bound = await self.holders.find(parent.terms.tenant, request.holder, request.holder_key_id)
+        if isinstance(bound, Refusal):
+            return bound
+        child = self.signer.sign_grant(self._child(parent.terms, parent.digest, bound, request))
         refusal = self.presented.chains.judge([*chain, child])
         return refusal or await self.presented.grants.add(request.mark, [*chain, child], now)
 
-    def _child(self, parent: Grant, digest: bytes, bearer: Bearer, request: GrantExchange) -> Grant:
+    def _child(self, parent: Grant, digest: bytes, bound: BoundHolder, request: GrantExchange) -> Grant:
         begin = max(self.clock.now(), parent.not_before_time)
         end = parent.expire_time if request.lifetime_ms is None else after(begin, request.lifetime_ms)
         return grant_of(
             self.presented.chains.issuer,
             ground_of_child(parent, digest),
-            bearer,
+            bound,
             request.dimensions,
-            Span(begin, end),
+            Validity(begin, end),
             request.correlation_id or parent.correlation_id,
             _nonce(self.identifiers),
         )
