@@ -102,7 +102,10 @@ class ValidateProposal:
         if least is None:
             return not_installed(namespace.least_profile)
         chosen = self.validators.profile(revision.validator_profile)
-        return chosen if chosen and chosen.includes(least) else least
+        if chosen is None:
+            # It may ask for more than the least one, and another process may have it.
+            return not_installed(revision.validator_profile)
+        return chosen if chosen.includes(least) else least
 
     async def _judge_long(
         self, request: ValidationRequest, proposal: StoredProposal, profile: Profile

@@ -10,6 +10,8 @@ from authority.usecases.ports import Overloaded, RecordedValidation, RequestMark
 
 AT_ONCE: Final = 64
 """Validations that may take their time at once, in each process."""
+OF_ONE: Final = 32
+"""Of those, how many may be asked for by one principal: the others' are for the others."""
 
 _Key = tuple[TenantRef, PrincipalRef, str, bytes]
 
@@ -23,8 +25,9 @@ class ValidationRuns:
     request: both judge, and the request id lets one keep its receipt; the other is answered with that one.
     """
 
-    def __init__(self, at_once: int = AT_ONCE) -> None:
+    def __init__(self, at_once: int = AT_ONCE, of_one: int = OF_ONE) -> None:
         self._at_once = at_once
+        self._of_one = of_one
         self._tasks: dict[_Key, asyncio.Task[RecordedValidation | Refusal]] = {}
 
     async def answer(
@@ -35,12 +38,13 @@ class ValidationRuns:
     ) -> RecordedValidation | Refusal | None:
         """What the run came to, or None when it goes on after `until`, in event loop time. Raises what the run raises.
 
-        Raises Overloaded when too many are under way.
+        Raises Overloaded when too many are under way, or too many of the same principal's.
         """
         key = (mark.tenant, mark.principal, mark.request_id, mark.digest)
         task = self._tasks.get(key)
         if task is None:
-            if len(self._tasks) >= self._at_once:
+            of_same = sum(other[:2] == key[:2] for other in self._tasks)
+            if len(self._tasks) >= self._at_once or of_same >= self._of_one:
                 raise Overloaded
             task = self._tasks[key] = asyncio.create_task(begin())
             task.add_done_callback(lambda done: self._ended(key, done))

@@ -6,8 +6,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 Value = TypeVar("Value")
 
@@ -38,41 +39,75 @@ class Threads:
     def __init__(self, at_once: int = AT_ONCE, stuck: int = STUCK) -> None:
         self._places = asyncio.Semaphore(at_once)
         self._most_stuck = stuck
-        self._left: Counter[str] = Counter()
+        self._stuck: Counter[str] = Counter()
+        self._held: set[asyncio.Task[object]] = set()
 
     async def run(self, name: str, work: Callable[[], Value], limit_s: float) -> Value:
         """What the work returns; the wait for a place does not count. Raises what it raises, and TimeoutError.
 
-        Who is cancelled meanwhile leaves the thread behind as one over its limit.
+        Who is cancelled while waiting for a place leaves nothing behind; after that the thread keeps its place until
+        it ends or is over its limit, as if somebody waited. So nobody who goes away has others turned away.
         """
-        async with self._places:
-            if self._left[name] >= self._most_stuck:
-                raise TimeoutError
-            outcome: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
-            self._left[name] += 1
+        await self._places.acquire()
+        if self._stuck[name] >= self._most_stuck:
+            self._places.release()
+            raise TimeoutError
+        run: _Run[Value] = _Run(name, asyncio.get_running_loop().create_future())
+        holding = asyncio.create_task(self._hold(run, work, limit_s))
+        self._held.add(holding)
+        holding.add_done_callback(self._let_go)
+        return await asyncio.shield(holding)
+
+    async def _hold(self, run: "_Run[Value]", work: Callable[[], Value], limit_s: float) -> Value:
+        try:
             threading.Thread(
-                target=self._work, args=(name, work, outcome, limit_s), name=f"validator {name}", daemon=True
+                target=self._work, args=(run, work, limit_s), name=f"validator {run.name}", daemon=True
             ).start()
             async with asyncio.timeout(limit_s):
-                return await outcome
+                return await run.outcome
+        except TimeoutError:
+            if not run.has_ended:
+                run.is_stuck = True
+                self._stuck[run.name] += 1
+            raise
+        finally:
+            self._places.release()
 
-    def _work(self, name: str, work: Callable[[], Value], outcome: "asyncio.Future[Value]", limit_s: float) -> None:
+    def _let_go(self, holding: "asyncio.Task[object]") -> None:
+        self._held.discard(holding)
+        # Looked at even when nobody waits any longer.
+        if not holding.cancelled():
+            holding.exception()
+
+    def _work(self, run: "_Run[Value]", work: Callable[[], Value], limit_s: float) -> None:
         _own.until = time.monotonic() + limit_s
         try:
             value = work()
         except BaseException as error:  # noqa: BLE001 - a plug-in may raise anything, SystemExit too
             # Only an ordinary exception can be handed over: StopIteration and the like mean something to a future.
             fault = TimeoutError() if isinstance(error, TimeoutError) else RuntimeError(type(error).__name__)
-            settle = partial(_set_exception, outcome, fault)
+            settle = partial(_set_exception, run.outcome, fault)
         else:
-            settle = partial(_set_result, outcome, value)
+            settle = partial(_set_result, run.outcome, value)
         # Once the loop is closed nobody waits.
         with contextlib.suppress(RuntimeError):
-            outcome.get_loop().call_soon_threadsafe(self._ended, name, settle)
+            run.outcome.get_loop().call_soon_threadsafe(self._ended, run, settle)
 
-    def _ended(self, name: str, settle: Callable[[], None]) -> None:
-        self._left[name] -= 1
+    def _ended(self, run: "_Run[Value]", settle: Callable[[], None]) -> None:
+        run.has_ended = True
+        if run.is_stuck:
+            self._stuck[run.name] -= 1
         settle()
+
+
+@dataclass(slots=True)
+class _Run(Generic[Value]):
+    """One thread at work."""
+
+    name: str
+    outcome: "asyncio.Future[Value]"
+    has_ended: bool = False
+    is_stuck: bool = False
 
 
 def _set_exception(outcome: "asyncio.Future[Value]", fault: Exception) -> None:

@@ -138,6 +138,21 @@ async def test_a_profile_that_is_not_installed_judges_nothing(world: World) -> N
     assert reason_of(await world.propose(memory_namespace=GUARDED)) is Reason.NOT_VALIDATED
 
 
+async def test_a_process_without_the_chosen_profile_judges_nothing_by_a_lesser_one(guarded: World) -> None:
+    # given a proposal for which more was chosen than its memory namespace asks for
+    chosen = await guarded.proposed(memory_namespace=NAMESPACE, validator_profile="guarded")
+    do = guarded.authority.do
+    full = do.validate_proposal
+    # when a process that has the least profile alone is asked, then it is not judged, and elsewhere it is
+    lacking = replace(full, validators=InstalledValidators({"baseline": replace_validators(guarded, "baseline")}))
+    object.__setattr__(do, "validate_proposal", lacking)
+    refused = await guarded.validate(chosen)
+    assert isinstance(refused, Refusal)
+    assert refused.reason is Reason.NOT_VALIDATED
+    object.__setattr__(do, "validate_proposal", full)
+    assert must(await guarded.validate(chosen)).signed.receipt.validator_profile == "guarded"
+
+
 async def test_a_critique_is_judged_like_anything_else(guarded: World) -> None:
     assert not said_of(await judged(guarded, LONG, memory_type=MemoryType.CRITIQUE))
 

@@ -15,7 +15,7 @@ from authority.validators.judging import InstalledValidators
 from authority.validators.threads import Threads
 from tests.unit.validators.plugins import Hanging, panel_of
 from tests.world.guarded import GUARDED, make_guarded, proposed
-from tests.world.world import World, must
+from tests.world.world import Person, World, must
 
 WITHIN_S = 60
 
@@ -23,19 +23,24 @@ WITHIN_S = 60
 class Long:
     """A process of the service whose one validator answers when it is let go."""
 
-    def __init__(self, world: World, at_once: int = 64) -> None:
+    def __init__(self, world: World, at_once: int = 64, of_one: int = 32) -> None:
         self.world, self.validator = world, Hanging()
         validators = InstalledValidators({"house": panel_of(self.validator, limit_s=WITHIN_S)}, Threads(at_once=8))
-        self.runs = ValidationRuns(at_once)
+        self.runs = ValidationRuns(at_once, of_one)
         do = world.authority.do.validate_proposal
         gather = replace(do.gather, validators=validators)
         self.validate: ValidateProposal = replace(do, validators=validators, gather=gather, runs=self.runs)
 
     async def ask(
-        self, proposal: StoredProposal, *, request_id: str = "r", within_s: float = 0.0
+        self,
+        proposal: StoredProposal,
+        *,
+        request_id: str = "r",
+        within_s: float = 0.0,
+        by: Person | None = None,
     ) -> RecordedValidation | StillValidating | Refusal:
-        """ValidateProposal, by the service, which waits so long."""
-        revision, by = proposal.revision, self.world.service
+        """ValidateProposal, by the service unless somebody else is named, who waits so long."""
+        revision, by = proposal.revision, by or self.world.service
         key = (revision.proposal_id, revision.revision)
         mark = self.world.mark(by, request_id, "validate", key)
         deadline = asyncio.get_running_loop().time() + within_s
@@ -133,6 +138,21 @@ async def test_too_many_at_once_are_turned_away_early(world: World) -> None:
     assert await few.ask(one) == StillValidating()
     with pytest.raises(Overloaded):
         await few.ask(two, request_id="other")
+    few.validator.released.set()
+    assert isinstance(await few.ask(one, within_s=WITHIN_S), RecordedValidation)
+
+
+async def test_one_principal_leaves_places_to_others(world: World) -> None:
+    # given room for several validations, of which one may be the service's
+    await make_guarded(world, "house")
+    few = Long(world, at_once=3, of_one=1)
+    one, two = await propose(world), await proposed(world, "another fact that takes long to judge")
+    assert await few.ask(one) == StillValidating()
+    # when it asks for another, then it is turned away, and the proposer is not; nor is who asks for the same again
+    with pytest.raises(Overloaded):
+        await few.ask(two, request_id="other")
+    assert await few.ask(two, by=world.user) == StillValidating()
+    assert await few.ask(one) == StillValidating()
     few.validator.released.set()
     assert isinstance(await few.ask(one, within_s=WITHIN_S), RecordedValidation)
 

@@ -62,6 +62,26 @@ async def test_one_that_hangs_is_a_review_and_is_asked_no_more_while_it_hangs() 
             outcomes.append((await finding_of(hanging, threads=threads)).outcome)
 
 
+async def test_who_goes_away_has_nobody_else_turned_away() -> None:
+    # given a content that takes long, whose caller goes away meanwhile, and then another in the queue
+    hanging, threads = Hanging(), Threads(at_once=1, stuck=1)
+    going = asyncio.create_task(finding_of(hanging, threads=threads))
+    async with asyncio.timeout(30):
+        while not hanging.asked:
+            await asyncio.create_task(asyncio.sleep(0))
+    queued = asyncio.create_task(finding_of(hanging, threads=threads))
+    for task in (going, queued):
+        task.cancel()
+    await asyncio.wait([going, queued])
+    # when somebody else asks, then it waits for its turn, and is not told that the validator hangs
+    next_one = asyncio.create_task(finding_of(hanging, threads=threads))
+    assert await asyncio.wait([next_one], timeout=0.05) == (set(), {next_one})
+    hanging.released.set()
+    assert (await next_one).outcome is ValidationOutcome.PASS
+    # and who gave up while it waited was not asked for
+    assert hanging.asked == 2
+
+
 async def test_one_that_fails_leaves_the_others_their_say() -> None:
     validators = InstalledValidators({"house": panel_of(Raising(ValueError()), Shouting())})
     assert [one.reason for one in await findings_of(validators)] == [FAILED, "all_capitals"]
