@@ -62,7 +62,10 @@ class ListCitations:
     pages: Pages
 
     async def __call__(self, caller: Caller, cited: Cited, page: PageRequest) -> Page[Citation] | Refusal:
-        """Citations of records that the caller may see, or might if they were not revoked, superseded or expired."""
+        """Citations of records that the caller may see, or might if they were not revoked, superseded or expired.
+
+        Refusals: NOT_ALLOWED without the right to read, MALFORMED for a page token of another tenant, caller or query.
+        """
         if refusal := await self.admit(caller) or require(caller, Right.READ):
             return refusal
 

@@ -64,7 +64,7 @@ class GetProposal:
 
 @dataclass(frozen=True, slots=True)
 class ListProposals:
-    """Newest revisions page by page: the review queue is the list of those in state VALIDATED."""
+    """Newest revisions page by page, as far as the caller sees them. What waits for persons is `ListReviews`'."""
 
     admit: Admit
     proposals: Proposals

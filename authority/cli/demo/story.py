@@ -15,12 +15,12 @@ from authority.signing.delegation import GrantExceeded, Narrower
 from capability_authority.client import (
     AuthorityError,
     Committed,
+    GrantTerms,
     HeldGrant,
     Proposal,
     Validation,
     grant_terms,
 )
-from capability_authority.v1.grant_service_pb2 import GrantTerms
 
 FIRM: Final = "lantern-software"
 NAMESPACE: Final = "engineering/learned"

@@ -60,7 +60,7 @@ from capability_authority.client.errors import (
     UnknownReason,
 )
 from capability_authority.client.evidence_values import Evidence
-from capability_authority.client.grant_values import GrantStatus, GrantVerdict, HeldGrant, grant_terms
+from capability_authority.client.grant_values import GrantStatus, GrantTerms, GrantVerdict, HeldGrant, grant_terms
 from capability_authority.client.issue_items import IssueItem
 from capability_authority.client.memory_values import (
     AggregateCount,
@@ -130,6 +130,7 @@ __all__ = [
     "Finding",
     "GrantExceeded",
     "GrantStatus",
+    "GrantTerms",
     "GrantUse",
     "GrantVerdict",
     "HeldGrant",

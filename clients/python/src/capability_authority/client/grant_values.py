@@ -12,7 +12,7 @@ from capability_authority.v1.grant_service_pb2 import GrantSpending, GrantTerms
 from capability_authority.v1.statements_pb2 import Grant, GrantedAmount, GrantedFlag, GrantedNames, SignedStatement
 from capability_authority.v1.types_pb2 import PrincipalRef
 
-__all__ = ["GrantStatus", "GrantVerdict", "HeldGrant", "grant_terms"]
+__all__ = ["GrantStatus", "GrantTerms", "GrantVerdict", "HeldGrant", "grant_terms"]
 
 _NONCE_BYTES: Final = 16
 _AS_IT_IS: Final = Narrower()
