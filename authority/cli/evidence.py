@@ -1,6 +1,6 @@
 """`authority evidence …`: what proposals rest on, by digest, and what persons decided on it."""
 
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -8,7 +8,7 @@ import typer
 from google.protobuf.json_format import MessageToDict
 
 from authority.bootstrap.operator import Operator
-from authority.cli.arguments import AsJson, DataFolder, Tenant, parse_digest, parse_principal, short_time
+from authority.cli.arguments import AsJson, DataFolder, Tenant, iso, parse_digest, parse_principal, short_time
 from authority.cli.asking import ask_as
 from authority.cli.connecting import As, CredentialsFile, Roots, ServedFolder
 from authority.cli.failures import Misused, Refused
@@ -225,7 +225,7 @@ def _listed(evidence: Evidence) -> Json:
         "state": evidence.state.value,
         "media_type": evidence.media_type,
         "put_by": str(evidence.put_by),
-        "put_time": datetime.fromtimestamp(evidence.put_time / 1000, UTC).isoformat().replace("+00:00", "Z"),
+        "put_time": iso(evidence.put_time),
         "visibility": evidence.visibility.value,
         "visibility_scope": evidence.visibility_scope,
         "reference": evidence.reference,

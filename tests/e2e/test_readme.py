@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from capability_authority.client import CapabilityAuthority
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CLIENT_README = (ROOT / "clients/python/README.md").read_text(encoding="utf-8")
@@ -87,6 +89,12 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
     records = [line.split()[-1] for line in many]
     assert all(UUID.fullmatch(record) for record in records), many
     assert len(set(records)) == 10
+
+
+def test_the_client_s_every_verb_is_named() -> None:
+    verbs = {name for name in dir(CapabilityAuthority) if not name.startswith("_")}
+
+    assert {verb for verb in verbs if f"`{verb}" not in CLIENT_README} == {"close"}
 
 
 def test_the_commands_answer(served: Path) -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,7 @@ def test_evidence_is_put_decided_on_and_read_as_documented(run: Run, tmp_path: P
     assert (out.read_bytes(), document["state"]) == (content, "EVIDENCE_STATE_APPROVED")
     (mine,) = [one for one in told(run, "evidence", "list", "--tenant", TENANT) if one["digest"] == digest]
     assert (mine["decided_by"], mine["note"], mine["state"]) == ("demo|user", "seen in the log", "approved")
+    assert re.fullmatch(r"[-\d]{10}T[:\d]{8}\.\d{3}Z", mine["put_time"])
 
 
 def test_evidence_that_is_kept_elsewhere_is_referred_to(run: Run, tmp_path: Path) -> None:
