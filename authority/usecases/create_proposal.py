@@ -117,11 +117,13 @@ class CreateProposal:
         namespace = await self.proposals.namespace(caller.tenant, request.memory_namespace)
         if namespace is None:
             return Refusal(Reason.NOT_FOUND, {"field": "memory_namespace"})
-        if refusal := self._judge_profile(request.validator_profile, namespace.least_profile):
-            return refusal
         visibility = request.said.visibility or namespace.default_visibility
-        if refusal := await judge_scope(self.memberships, caller, visibility, request.said.visibility_scope):
-            return refusal
+        refusal = self._judge_profile(request.validator_profile, namespace.least_profile) or await judge_scope(
+            self.memberships, caller, visibility, request.said.visibility_scope
+        )
+        if refusal:
+            # A retry of what was kept is answered with it, whoever left and whatever is asked for since.
+            return await self.proposals.made_by(request.mark) or refusal
         return await self._keep(caller, request, namespace, delegation)
 
     def _judge_profile(self, chosen: str, least: str) -> Refusal | None:
@@ -142,7 +144,7 @@ class CreateProposal:
         said = request.said
         expire_time = expiry_of(now, request.expire_time, said.valid_until_time, said.record_expire_time)
         if isinstance(expire_time, Refusal):
-            # A retry of what was kept in time is answered with it, however late it comes.
+            # As above, however late it comes.
             return await self.proposals.made_by(request.mark) or expire_time
         origin = Origin(request.memory_type, said.source_refs, request.evidence_digests, actors)
         provenance = await self.stamp(caller, origin)

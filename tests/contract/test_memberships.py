@@ -223,3 +223,14 @@ async def test_no_validator_tells_a_proposer_what_others_wrote_where_it_cannot_r
     again = await world.proposed(b"the combination is 4711")
     outcomes = [must(await world.validate(it)).signed.receipt.outcome for it in (guessed, again)]
     assert outcomes == [ValidationOutcome.PASS, ValidationOutcome.FAIL]
+
+
+async def test_who_left_a_team_still_gets_the_answer_to_what_it_proposed_before(world: World) -> None:
+    # Given a proposal for a team, whose answer was lost, and whose proposer is in the team no more
+    await join(world, world.agent, CREW)
+    kept = must(await world.propose(b"ours", by=world.agent, request_id="lost", **for_scope(CREW)))
+    await leave(world, world.agent, CREW)
+    # When it asks again, then it gets what was kept; and nothing new
+    again = await world.propose(b"ours", by=world.agent, request_id="lost", **for_scope(CREW))
+    assert must(again).digest == kept.digest
+    assert reason_of(await world.propose(by=world.agent, **for_scope(CREW))) is Reason.NOT_ALLOWED
