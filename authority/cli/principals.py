@@ -40,6 +40,8 @@ Principal = Annotated[
     typer.Option("--principal", parser=parse_principal, metavar="NS|ID", help="The principal, as 'NAMESPACE|ID'."),
 ]
 
+_EITHER_KEY_OR_SHOWN = "a certificate or token stands for a key: leave out --out, --public-key, --proof and --target"
+
 
 @app.command()
 def add(  # noqa: PLR0913 - one option for each property
@@ -91,12 +93,9 @@ def add(  # noqa: PLR0913 - one option for each property
     shown = shown_credential(spiffe, certificate, subject, token_subject)
     if shown is not None:
         if any(value is not None for value in (out, public_key, proof, target)):
-            raise Misused(
-                "a certificate or token stands for a key: leave out --out, --public-key, --proof and --target"
-            )
+            raise Misused(_EITHER_KEY_OR_SHOWN)
         new = NewPrincipal(tenant=tenant, ref=principal, kind=kind, rights=rights, credential=shown)
-        is_first = operate(data, lambda operator: _add(operator, new))
-        _tell_new(new, is_first=is_first, as_json=as_json)
+        _tell_new(new, is_first=operate(data, lambda operator: _add(operator, new)), as_json=as_json)
         return
     settings = operator_settings(data)
     credentials = None
