@@ -1,23 +1,19 @@
 """`authority serve`: runs the service until it is told to stop."""
 
-import shlex
-import shutil
-import sys
-from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from authority.bootstrap.embedded import embedded_settings
-from authority.cli.endpoint import DEFAULT_DATA, Endpoint
+from authority.cli.announcing import announce_embedded, announce_own_servers
+from authority.cli.endpoint import DEFAULT_DATA
 from authority.cli.logs import log_as
-from authority.cli.output import Json, emit, note, say
-from authority.cli.serving import Announce, serve_until_stopped, stopped_by_sigterm
+from authority.cli.output import note
+from authority.cli.serving import serve_until_stopped, stopped_by_sigterm
 from authority.cli.workers.serving import serve_by_workers
 from authority.config import MOST_WORKERS, Settings, load_settings, names_a_database
-from authority.embedded.demo import load_tenants
 
 
 def serve(
@@ -73,7 +69,9 @@ def _serve(
     if not embedded and data is None and names_a_database():
         settings = load_settings(**overrides)
         log_as(settings)
-        return _way(settings)(settings, None, _step, _own_servers(as_json=as_json), until_input_ends=until_input_ends)
+        return _way(settings)(
+            settings, None, _step, announce_own_servers(as_json=as_json), until_input_ends=until_input_ends
+        )
     folder = (data or DEFAULT_DATA).absolute()
     if not embedded and data is None:
         note("AUTHORITY_DATABASE_URL is not set: serving embedded")
@@ -83,7 +81,7 @@ def _serve(
             _showing_metrics(settings),
             folder,
             _step,
-            _embedded(folder, settings, as_json=as_json),
+            announce_embedded(folder, settings, as_json=as_json),
             until_input_ends=until_input_ends,
         )
 
@@ -99,63 +97,3 @@ def _way(settings: Settings) -> Callable[..., int]:
 
 def _step(what: str) -> None:
     note(f"… {what}")
-
-
-def _own_servers(*, as_json: bool) -> Announce:
-    def announce(endpoint: Endpoint, workers: Sequence[int]) -> None:
-        if as_json:
-            emit(_facts(endpoint, workers), in_one_line=True)
-        else:
-            say(_sentence(endpoint, workers))
-            if endpoint.metrics:
-                say(f"  metrics    {endpoint.metrics}")
-
-    return announce
-
-
-def _embedded(folder: Path, settings: Settings, *, as_json: bool) -> Announce:
-    def announce(endpoint: Endpoint, workers: Sequence[int]) -> None:
-        if as_json:
-            emit({**_facts(endpoint, workers), "data": str(folder)}, in_one_line=True)
-            return
-        place = shlex.quote(_short(folder))
-        tenants = ", ".join(str(tenant.ref) for tenant in load_tenants())
-        say(_sentence(endpoint, workers))
-        say(f"  data       {folder}")
-        say(f"  tenants    {tenants}")
-        if settings.tls_certificate is None:
-            say(f"  try        {_program()} call GetKeySet --data {place}")
-            say(f"  exchange   {shlex.quote(sys.executable)} {shlex.quote(_short(folder / 'try.py'))}")
-        else:
-            shown = "" if settings.tls_client_ca is None else ", and each must show a certificate"
-            say(f"  callers    need TLS{shown}; the credentials in the folder do neither (docs/identities.md)")
-        say(f"  metrics    {endpoint.metrics}")
-        say(f"  watch      {_program()} top --data {place}")
-        say("  stop       Ctrl-C")
-
-    return announce
-
-
-def _facts(endpoint: Endpoint, workers: Sequence[int]) -> dict[str, Json]:
-    facts: dict[str, Json] = {"address": endpoint.target, "pid": endpoint.pid, "metrics": endpoint.metrics or None}
-    return {**facts, "workers": list(workers)} if workers else facts
-
-
-def _sentence(endpoint: Endpoint, workers: Sequence[int]) -> str:
-    by = f" by {len(workers)} workers" if workers else ""
-    return f"capability-authority {version('capability-authority')} serves at {endpoint.target}{by}"
-
-
-def _short(path: Path) -> str:
-    """Relative where that is shorter to type."""
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-
-def _program() -> str:
-    """What to type to run this program here."""
-    ours = Path(sys.argv[0])
-    if ours.name != "authority":
-        return f"{shlex.quote(sys.executable)} -m authority.cli"
-    found = shutil.which("authority")
-    return "authority" if found is not None and Path(found).resolve() == ours.resolve() else shlex.quote(sys.argv[0])
