@@ -121,6 +121,8 @@ class PolicyQuestion:
     approved: bool
     mode: Mode = Mode.ENFORCE
     """Of the memory namespace."""
+    validator_profile: str = ""
+    """The one that judged it, which is not always the one that was chosen; empty for the chosen one."""
     validator_profile_version: str = ""
     findings: tuple[Finding, ...] = ()
     """What each validator said; `validation` is the worst of it."""

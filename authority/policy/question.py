@@ -77,7 +77,7 @@ def _lifetime(question: PolicyQuestion) -> dict[str, object] | None:
 _CONTEXT: dict[str, Callable[[PolicyQuestion], object]] = {
     "approved": lambda it: it.approved,
     "validation": lambda it: _word("Validation", it.validation),
-    "validator_profile": lambda it: it.revision.validator_profile,
+    "validator_profile": lambda it: it.validator_profile or it.revision.validator_profile,
     "validator_profile_version": lambda it: it.validator_profile_version,
     "validators": lambda it: _validators(it.findings),
     "provenance": lambda it: _word("Provenance", it.revision.provenance),

@@ -146,6 +146,7 @@ class EvaluatePolicy:
             mode=facts.namespace.mode,
             subject=facts.proposal.revision.subject,
             cited=facts.cited,
+            validator_profile=validation.receipt.validator_profile,
             validator_profile_version=validation.receipt.validator_profile_version,
             findings=validation.receipt.findings,
         )

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from authority.domain.decision import DecisionOutcome
 from authority.domain.evidence import EvidenceState
 from authority.domain.likeness import Assertion, Traits
 from authority.domain.proposal import MemoryType, ProposalState
@@ -14,6 +15,7 @@ from authority.domain.refusal import Refusal
 from authority.domain.validation import ValidationOutcome
 from authority.validators.judging import InstalledValidators
 from authority.validators.profiles import Panel
+from tests.unit.validators.plugins import Shouting, panel_of
 from tests.world import evidence as world_evidence
 from tests.world.guarded import GUARDED, LONG, judged, make_guarded, proposed, recorded, said_of
 from tests.world.world import NAMESPACE, World, must, reason_of
@@ -151,6 +153,24 @@ async def test_a_process_without_the_chosen_profile_judges_nothing_by_a_lesser_o
     assert refused.reason is Reason.NOT_VALIDATED
     object.__setattr__(do, "validate_proposal", full)
     assert must(await guarded.validate(chosen)).signed.receipt.validator_profile == "guarded"
+
+
+async def test_policy_is_told_the_profile_that_judged_and_not_the_one_that_was_chosen(world: World) -> None:
+    # given policy that wants a profile, and a proposal for which that was chosen
+    picky = '@id("picky") permit (principal, action, resource) when { context.validator_profile == "guarded" };'
+    await world.make_namespace("picky", picky)
+    chosen = await world.proposed(memory_namespace="picky", validator_profile="guarded")
+    do = world.authority.do
+    full = do.validate_proposal
+    # when the profile of this name asks fewer than the memory namespace by now, so that the least one judges instead
+    panels = {"baseline": replace_validators(world, "baseline"), "guarded": panel_of(Shouting(), name="guarded")}
+    object.__setattr__(do, "validate_proposal", replace(full, validators=InstalledValidators(panels)))
+    assert must(await world.validate(chosen)).signed.receipt.validator_profile == "baseline"
+    # then it is not allowed for the name's sake, and it is once the wanted one has judged
+    assert must(await world.decide(chosen)).receipt.outcome is DecisionOutcome.DENY
+    object.__setattr__(do, "validate_proposal", full)
+    assert must(await world.validate(chosen)).signed.receipt.validator_profile == "guarded"
+    assert must(await world.decide(chosen)).receipt.outcome is DecisionOutcome.ALLOW
 
 
 async def test_a_critique_is_judged_like_anything_else(guarded: World) -> None:
