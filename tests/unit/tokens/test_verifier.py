@@ -43,6 +43,12 @@ class Gate:
         """A token of these claims."""
         return self.issuer.token(self.claims(**changes), key=key, algorithm=algorithm, **(header or {}))
 
+    def signed(self, header: object, claims: object) -> str:
+        """Any header and claims, signed by the issuer's key."""
+        signed = f"{packed(header)}.{packed(claims)}"
+        algorithm = jwt.algorithms.ECAlgorithm(jwt.algorithms.ECAlgorithm.SHA256)
+        return f"{signed}.{packed(algorithm.sign(signed.encode(), self.issuer.key))}"
+
     async def takes(self, token: str) -> bool:
         """Whether it is believed."""
         return await self.verifier.verify(token) is not None
@@ -130,6 +136,23 @@ async def test_e06_an_algorithm_that_the_operator_did_not_name_is_none() -> None
     assert await gate.takes(gate.token(key=key, algorithm="EdDSA"))
 
 
+async def test_e06_what_is_signed_by_another_algorithm_than_it_says_is_refused() -> None:
+    # given a good signature under a header that names another algorithm, which the issuer may use as well
+    gate = Gate(algorithms=("ES256", "ES384", "RS256", "EdDSA"))
+    assert await gate.takes(gate.token())
+    for named in ("ES384", "RS256", "EdDSA", "HS256", "none"):
+        assert not await gate.takes(gate.signed({"alg": named, "kid": KID}, gate.claims()))
+
+
+async def test_e06_a_key_that_was_published_with_its_private_part_is_no_key(gate: Gate) -> None:
+    # given an issuer that publishes what anybody could sign by, then whoever signs by it is not believed
+    private = {**jwt.algorithms.ECAlgorithm.to_jwk(gate.issuer.key, as_dict=True), "kid": KID}
+    private.pop("key_ops", None)
+    assert "d" in private
+    gate.issuer.published = key_set(private)
+    assert not await gate.takes(gate.token())
+
+
 async def test_e06_a_key_that_the_token_brings_along_is_not_looked_at(gate: Gate) -> None:
     # given a token signed by a stranger, who brings the key, or says where it is
     stranger = new_key()
@@ -163,6 +186,7 @@ async def test_e06_a_key_that_the_token_brings_along_is_not_looked_at(gate: Gate
         {"exp": None, "expires": NOW_S + 60},
         {"nbf": NOW_S + 31},
         {"nbf": str(NOW_S)},
+        {"nbf": True},
         {"nbf": float("nan")},
         {"nbf": -1},
         {"sub": ""},
@@ -179,10 +203,7 @@ async def test_e06_a_key_that_the_token_brings_along_is_not_looked_at(gate: Gate
 )
 async def test_a_claim_that_is_missing_or_wrong_is_refused(gate: Gate, changes: dict[str, object]) -> None:
     claims = gate.claims(**changes)
-    signed = f"{packed({'alg': 'ES256', 'kid': KID, 'typ': 'JWT'})}.{packed(claims)}"
-    algorithm = jwt.algorithms.ECAlgorithm(jwt.algorithms.ECAlgorithm.SHA256)
-    token = f"{signed}.{packed(algorithm.sign(signed.encode(), gate.issuer.key))}"
-    assert not await gate.takes(token)
+    assert not await gate.takes(gate.signed({"alg": "ES256", "kid": KID, "typ": "JWT"}, claims))
 
 
 async def test_the_clock_of_the_issuer_may_be_a_little_ahead(gate: Gate) -> None:
