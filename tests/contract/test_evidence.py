@@ -83,6 +83,18 @@ async def test_g02_what_is_private_or_of_another_tenant_is_not_there(world: Worl
     assert await store.get(neighbour.tenant, theirs.digest, neighbour.agent.ref) == theirs
 
 
+async def test_i11_whoever_is_revoked_knows_of_no_evidence_any_more(world: World, store: EvidenceStore) -> None:
+    # given evidence of a person's own and of the workspace, when the person is revoked, then neither is there for them
+    gone = await world.register(PrincipalKind.USER, "gone")
+    own = await kept(world, b"own", by=gone, visibility=Visibility.PRIVATE)
+    everybodys = await kept(world, b"a log")
+    digests = (own.digest, everybodys.digest)
+    assert set(await store.resolve(world.tenant, digests, gone.ref)) == set(digests)
+    await world.authority.store.administration.revoke_principal(world.tenant, gone.ref, world.now())
+    assert await store.resolve(world.tenant, digests, gone.ref) == {}
+    assert [await store.get(world.tenant, digest, gone.ref) for digest in digests] == [None, None]
+
+
 async def test_the_same_put_again_is_answered_with_the_first(world: World) -> None:
     # given evidence that was put and approved
     first = await approved(world, b"a log", request_id="r")

@@ -75,6 +75,7 @@ async def test_adr328_04_a_tools_result_needs_its_signed_and_approved_evidence(w
     own = must(await put(world, b"own", by=tool, statement=claimed(world, b"own", tool)))
     others = must(await put(world, b"others", by=tool, statement=claimed(world, b"others", other)))
     unsigned = await approved(world, b"unsigned", by=world.agent)
+    own_unsigned = await approved(world, b"own and unsigned", by=tool)
 
     async def stamped(*digests: bytes, by: Person = tool) -> Provenance:
         return (await world.proposed(by=by, evidence_digests=digests)).revision.provenance
@@ -87,7 +88,7 @@ async def test_adr328_04_a_tools_result_needs_its_signed_and_approved_evidence(w
     assert await stamped(own.digest) is Provenance.TOOL_RESULT
     assert await stamped(own.digest, unsigned.digest) is Provenance.TOOL_RESULT
     assert await stamped(own.digest, digest_of(b"nothing")) is Provenance.UNKNOWN
-    for digests in ((), (unsigned.digest,), (others.digest,)):
+    for digests in ((), (unsigned.digest,), (own_unsigned.digest,), (others.digest,)):
         assert await stamped(*digests) is Provenance.UNKNOWN
     assert await stamped(own.digest, by=world.agent) is Provenance.AGENT_OUTPUT
     # and a critique is agent output even of a tool
@@ -158,9 +159,14 @@ async def test_evidence_is_read_under_a_grant_once_it_is_approved(world: World) 
     grant = (await granting.issued(agent, **to_read)).alone
     pending, good = await kept(world, b"pending"), await approved(world, b"good")
     private = await approved(world, b"private", visibility=Visibility.PRIVATE)
+    subjects = await approved(world, b"the subject's own", by=world.service, visibility=Visibility.PRIVATE)
+    own = await approved(world, b"the reader's own", by=agent, visibility=Visibility.PRIVATE)
 
     assert reason_of(await read(world, good.digest, agent)) is Reason.NOT_ALLOWED
     assert must(await read(world, good.digest, agent, grant=grant)).state is EvidenceState.APPROVED
+    # then it reads what its subject may see, be it private, and under the grant nothing that only the reader may
+    assert must(await read(world, subjects.digest, agent, grant=grant)).content == b"the subject's own"
+    assert reason_of(await read(world, own.digest, agent, grant=grant)) is Reason.NOT_FOUND
     # then nothing else opens: what waits, what is another's, what is not there, what the grant does not name
     for digest in (pending.digest, private.digest, digest_of(b"nothing")):
         assert reason_of(await read(world, digest, agent, grant=grant)) is Reason.NOT_FOUND

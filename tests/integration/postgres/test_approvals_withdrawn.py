@@ -6,9 +6,10 @@ from authority.domain.decision import ApprovalVerdict
 from authority.domain.identity import PrincipalKind
 from authority.domain.plan import Committed
 from authority.domain.reasons import Reason
+from tests.integration.postgres.superuser import Superuser
 from tests.integration.postgres.test_withdrawals import race
 from tests.world.identities import link
-from tests.world.reviewing import TWO_PERSONS, Review
+from tests.world.reviewing import ONE_PERSON, TWO_PERSONS, Review
 from tests.world.world import PERMIT_ALL, Issued, Person, World, all_are, must, reason_of
 
 RACES = 16
@@ -48,3 +49,21 @@ async def test_i11_i16_nothing_lands_after_an_approval_was_lost(world: World, na
             assert reason_of(outcome) is Reason.APPROVAL_REQUIRED
         landed += seen_after
     assert await world.counts() == all_are(landed)
+
+
+@pytest.mark.parametrize("change", ["rights = '{read}'", "kind = 'service'", "kind = 'agent'"])
+async def test_i11_an_approver_who_may_decide_no_more_has_not_approved(
+    world: World, superuser: Superuser, change: str
+) -> None:
+    # given a capability on a person's approval, when that person is registered anew as one who may not decide
+    review = await Review.begin(world, ONE_PERSON)
+    await review.approved(world.user)
+    issued = await review.issued()
+    await superuser.execute(
+        f"update authority.principal set {change} where tenant = $1 and principal = $2",  # noqa: S608 - of this file
+        str(world.tenant),
+        str(world.user.ref),
+    )
+    # then the commit needs another's approval
+    assert reason_of(await world.commit(issued)) is Reason.APPROVAL_REQUIRED
+    assert await world.counts() == all_are(0)
