@@ -204,7 +204,7 @@ class Database:
                 return await connection.fetchrow(sql, *arguments)
 
     async def ask_all(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
-        """Every row of one statement that needs no tenant."""
+        """Every row of one statement that needs no tenant, or names it itself."""
         with _told_as_faults("statement"):
             async with self._borrowed() as connection:
                 return await connection.fetch(sql, *arguments)

@@ -38,18 +38,17 @@ class PostgresGrants:
 
     async def chain_of(self, tenant: TenantRef, digest: bytes) -> tuple[KeptGrant, ...]:
         """The kept grant with its ancestors, root first."""
-        async with self.database.transaction(tenant, read_only=True) as connection:
-            return await self._chain_of(connection, tenant, digest)
+        found = await self.database.ask_all(query("grant_chain"), str(tenant), digest)
+        return tuple(self._kept(row) for row in found)
 
     async def facts_of(self, chain: Sequence[OpenedGrant]) -> ChainFacts:
         """What is stored of the chain, read by one statement."""
         terms, digests = chain[-1].terms, [block.digest for block in chain]
         named = sorted({str(principal) for principal in principals_of(terms)})
         keys = [block.terms.holder_key for block in chain]
-        async with self.database.transaction(terms.tenant, read_only=True) as connection:
-            row = await connection.fetchrow(
-                query("grant_chain_facts"), str(terms.tenant), digests, named, keys, str(terms.subject)
-            )
+        row = await self.database.ask(
+            query("grant_chain_facts"), str(terms.tenant), digests, named, keys, str(terms.subject)
+        )
         assert row is not None  # It joins nothing but one row.
         refusal = None
         if row["has_revoked_key"]:

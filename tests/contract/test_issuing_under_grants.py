@@ -282,6 +282,19 @@ async def test_i11_who_stands_behind_a_grant_is_asked_again_at_commit(
     assert reason_of(await world.commit(issued)) is expected
 
 
+async def test_i11_a_batch_is_judged_by_the_grant_of_each(world: World, granting: Granting, broker: Person) -> None:
+    # given capabilities of two grants and of none, and one of each grant that is committed already
+    good, bad = await granting.issued(broker), await granting.issued(broker)
+    settled = [await granting.issued_under(granted) for granted in (good, bad)]
+    must(await world.commit_batch(settled))
+    batch = [await granting.issued_under(granted) for granted in (bad, good, bad)]
+    # when one grant is revoked, then what rests on it is refused, and nothing else; what was committed is found
+    must(await granting.revoke(bad))
+    answers = must(await world.commit_batch([*batch, await world.issued(), *settled]))
+    assert [reason_of(answer) for answer in answers] == [Reason.REVOKED, None, Reason.REVOKED, None, None, None]
+    assert [must(answer).replayed for answer in answers[4:]] == [True, True]
+
+
 async def test_i11_a_withdrawn_grant_key_ends_what_it_signed(world: World, granting: Granting, broker: Person) -> None:
     granted = await granting.issued(broker)
     issued = await granting.issued_under(granted)

@@ -41,6 +41,9 @@ declare
   open_tenants text[] := '{}';
   head_locked boolean[];
   capability_locked boolean[];
+  granted_tenants text[];
+  granted bytea[];                              -- the grants that the locked capabilities were issued under, each once
+  ungranted text[];                             -- what stands against each of them, or ''
   corrected_tenants text[];
   corrected_records uuid[];
   corrected_locked text[];
@@ -82,15 +85,26 @@ begin
     select distinct p.tenant, p.capability_id from unnest(plans) with ordinality p
     where head_locked[p.ordinality] order by 1, 2),
   locked as materialized (
-    select l.tenant, l.capability_id from wanted w
+    select l.tenant, l.capability_id, l.grant_digest from wanted w
     cross join lateral (
-      select c.tenant, c.capability_id from capability c
+      select c.tenant, c.capability_id, c.grant_digest from capability c
       where c.tenant = w.tenant and c.capability_id between w.capability_id and w.capability_id
       order by c.capability_id limit 1 for update skip locked) l)
-  select array_agg(
-    (p.tenant, p.capability_id) in (select l.tenant, l.capability_id from locked l) order by p.ordinality)
-  into capability_locked
+  select
+    array_agg((p.tenant, p.capability_id) in (select l.tenant, l.capability_id from locked l) order by p.ordinality),
+    (select array_agg(l.tenant order by l.grant_digest, l.tenant) from (
+      select distinct l.tenant, l.grant_digest from locked l where l.grant_digest is not null) l),
+    (select array_agg(l.grant_digest order by l.grant_digest, l.tenant) from (
+      select distinct l.tenant, l.grant_digest from locked l where l.grant_digest is not null) l)
+  into capability_locked, granted_tenants, granted
   from unnest(plans) with ordinality p;
+
+  -- Many are committed under few grants. What is withdrawn waits for the locks that are held here, so this stays true.
+  if granted is not null then
+    select array_agg(coalesce(grant_refusal(g.tenant, g.digest, judged_at), '') order by g.number)
+    into ungranted
+    from unnest(granted_tenants, granted) with ordinality g(tenant, digest, number);
+  end if;
 
   -- Few commits correct anything. Whoever opens another correction refers to the record, and waits for nobody here.
   if corrected_records is not null then
@@ -134,6 +148,7 @@ begin
         when d.digest is null or d.policy_version is distinct from a.policy_version then 'decision_receipt_digest'
       end as mismatch,
       case
+        when own.fingerprint is not null then null -- answered already, whatever became of it since
         when exists (
           select 1 from issuer_key k where k.state = 'revoked'
             and k.key_id in (c.key_id, a.capability_key, v.key_id, d.key_id)) then 'KEY_REVOKED'
@@ -142,8 +157,14 @@ begin
           select 1 from external_key e where e.tenant = a.tenant and e.key_id = any (d.external_keys)
             and e.state = 'revoked') then 'KEY_REVOKED'
       end as key_refusal,
-      case when c.grant_digest is not null then grant_refusal(a.tenant, c.grant_digest, judged_at) end as of_grant,
       case
+        when c.grant_digest is null or own.fingerprint is not null then null
+        -- Not locked: of the one that holds it we have no answer, but maybe a refusal.
+        when (c.grant_digest = any (granted)) is not true then grant_refusal(a.tenant, c.grant_digest, judged_at)
+        else nullif(ungranted[array_position(granted, c.grant_digest)], '')
+      end as of_grant,
+      case
+        when own.fingerprint is not null then null
         when n.name is not null and n.policy_version is distinct from a.policy_version then 'POLICY_DENIED'
         when d.outcome = 'deny' then 'POLICY_DENIED'
         when c.not_before_time - interval '30 s' > judged_at then 'NOT_YET_VALID'

@@ -1,24 +1,11 @@
 -- name: grant_chain
 -- A kept grant and its ancestors, root first.
-select g.payload_type, g.payload, g.key_id, g.signature, g.revoke_time
-from unnest((select o.chain from authority.grant_record o where o.tenant = $1 and o.digest = $2))
-  with ordinality as block(digest, place)
-join authority.grant_record g on g.tenant = $1 and g.digest = block.digest
-order by block.place
+select payload_type, payload, key_id, signature, revoke_time from authority.grant_chain($1, $2)
 
 -- name: grant_chain_facts
 -- Of a chain's blocks ($2), whoever it names ($3), their keys ($4) and its subject ($5), in one moment.
-select
-  array(select g.digest from authority.grant_record g where g.tenant = $1 and g.digest = any ($2)) as met,
-  exists (select 1 from authority.grant_record g
-    where g.tenant = $1 and g.digest = any ($2) and g.state = 'revoked') as has_revoked_block,
-  exists (select 1 from authority.principal_key k
-    where k.tenant = $1 and k.key_id = any ($4::bytea[]) and k.state = 'revoked') as has_revoked_key,
-  (select count(*) from authority.principal p
-    where p.tenant = $1 and p.principal = any ($3::text[]) and p.state = 'active') as active_principals,
-  s.tenant, s.principal, s.kind, s.rights
-from (select) as once
-left join authority.principal s on s.tenant = $1 and s.principal = $5 and s.state = 'active'
+select met, has_revoked_block, has_revoked_key, active_principals, tenant, principal, kind, rights
+from authority.grant_chain_facts($1, $2, $3, $4, $5)
 
 -- name: grant_policy_version
 -- The wanted policy when it is loaded; of nothing wanted, the one that all memory namespaces of the tenant are under.
