@@ -96,6 +96,8 @@ def issue(  # noqa: PLR0913 - one option for each property
         )
 
     _tell(answer_to(caller, ask), out, as_json=as_json)
+    if not terms["uses"] and not as_json:
+        note("it can be used for nothing: every use takes one of its uses, and `--allow uses=N` gives them")
 
 
 def exchange(  # noqa: PLR0913 - one option for each property

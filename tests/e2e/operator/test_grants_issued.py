@@ -53,6 +53,10 @@ def test_machines_get_documents(run: Run, words: dict[str, str]) -> None:
     made = run(*issue, "--allow", "uses=3", "--json").document
     assert (made["holder"], made["file"]) == ({"namespace": "demo", "id": "user"}, None)
 
+    # (and whoever gives no use is told that it is for nothing; the document stays a document)
+    assert "`--allow uses=N`" in run(*issue, "--allow", "actions=memory.recall").err
+    assert run(*issue, "--allow", "actions=memory.recall", "--json").err == ""
+
     # When it is shown by its digest, then that says everything
     show = ("grants", "show", made["digest"], "--as", "harbour-books/user", "--json")
     document = run(*show).document
