@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from authority.domain.citation import CitedSource, cited_sources
+from authority.domain.citation import CitedMemory, CitedSource, cited_memory, cited_sources
 from authority.domain.evidence import EvidenceState, ResolvedEvidence, vouches_for
 from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import MemoryType, Provenance, best_provenance, stamp_provenance
@@ -108,3 +108,12 @@ def test_a_source_that_begins_so_and_names_no_record_is_malformed(wrong: str) ->
     refused = cited_sources(("thread:1", wrong))
     assert isinstance(refused, Refusal)
     assert (refused.reason, refused.facts["field"]) == (Reason.MALFORMED, "source_refs[1]")
+
+
+def test_adr328_13_of_each_cited_record_it_is_known_what_became_of_it_by_now() -> None:
+    # given three records that are cited, one twice, and one that is read and not cited
+    refs = ("record:a", "thread:1", "record:b", "record:c", "record:a")
+    found = cited_memory(refs, {"a": True, "b": False, "d": True})
+    # then each is one thing: what is not read any more is withdrawn, whatever it was
+    assert found == CitedMemory(frozenset("a"), frozenset("b"), frozenset("c"))
+    assert found.count == 3
