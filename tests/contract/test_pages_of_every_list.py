@@ -34,6 +34,7 @@ OTHER_QUERIES: dict[str, object] = {
     "subject_refs": ("client:7",),
     "created_after_time": Instant(0),
     "created_before_time": Instant(2**42),
+    "with_unvalidated": True,
 }
 """Each field of a recall, and another value of it, which finds the same."""
 

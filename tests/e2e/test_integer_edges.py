@@ -10,6 +10,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from capability_authority.client import grant_terms
 from capability_authority.client.rpcs import RPCS
 from capability_authority.v1.capability_service_pb2 import (
     BatchCommitValidatedRequest,
@@ -18,22 +19,31 @@ from capability_authority.v1.capability_service_pb2 import (
     StreamCommitValidatedRequest,
     WatchRevocationsRequest,
 )
-from capability_authority.v1.memory_service_pb2 import CorrectRecordRequest, ExportRecordRequest, RecallRecordsRequest
+from capability_authority.v1.evidence_service_pb2 import PutEvidenceRequest
+from capability_authority.v1.grant_service_pb2 import GrantUse, IssueGrantRequest, VerifyGrantRequest
+from capability_authority.v1.memory_service_pb2 import (
+    CorrectRecordRequest,
+    ExportRecordRequest,
+    RecallRecordsRequest,
+    WriteUnvalidatedRecordRequest,
+)
 from capability_authority.v1.proposal_service_pb2 import (
     DecideProposalRequest,
+    DecideProposalResponse,
     GetProposalRequest,
     GetProposalResponse,
     ListProposalsRequest,
+    ProposalDecision,
 )
 from capability_authority.v1.statements_pb2 import CommitCapability
-from capability_authority.v1.types_pb2 import Cost
+from capability_authority.v1.types_pb2 import Cost, MemoryType, PrincipalRef
 from tests.installation.forgery import altered_by_thief
 from tests.installation.installation import NAMESPACE, Installation, Tenant
 from tests.installation.processes import ServiceProcess
 from tests.installation.requests import commit_of, digests, issue_of, proposal_of
 from tests.installation.storage import Storage
-from tests.installation.team import Team
-from tests.installation.wire import LIMIT_EXCEEDED, MALFORMED, Wire, assert_bad_shape, wire_to
+from tests.installation.team import Ground, Team
+from tests.installation.wire import LIMIT_EXCEEDED, MALFORMED, Wire, assert_bad_shape, refusal_in, wire_to
 
 INT32: Final = (-(2**31), 2**31 - 1)
 INT64: Final = (-(2**63), 2**63 - 1)
@@ -56,6 +66,19 @@ TRIED: Final = frozenset(
         "ValidateProposalRequest.revision",
         "DecideProposalRequest.revision",
         "DecideProposalRequest.verdict",
+        "DecideProposalRequest.max_uses",
+        "ProposalDecision.revision",
+        "ProposalDecision.verdict",
+        "ProposalDecision.max_uses",
+        "GrantTerms.delegation_depth",
+        "GrantedAmount.most",
+        "GrantUse.usd_micros",
+        "GrantUse.tokens",
+        "GrantUse.latency_ms",
+        "GrantUse.concurrency",
+        "PutEvidenceRequest.visibility",
+        "WriteUnvalidatedRecordRequest.memory_type",
+        "WriteUnvalidatedRecordRequest.visibility",
         "ListCommitReceiptsRequest.page_size",
         "ListMemoryRecordsRequest.page_size",
         "ListProposalsRequest.page_size",
@@ -274,6 +297,93 @@ async def test_c15_costs(team: Team, proposer: Wire, storage: Storage, field: st
     assert list(ready.ground.proposal.message.costs) == list(record.costs) == largest
 
 
+def _verdict_on(ground: Ground, **changed: Any) -> ProposalDecision:
+    given: dict[str, Any] = {
+        "proposal_id": ground.proposal.proposal_id,
+        "revision": 1,
+        "proposal_digest": ground.proposal.proposal_digest,
+        "verdict": DecideProposalRequest.VERDICT_APPROVE,
+    }
+    return ProposalDecision(**given | changed)
+
+
+@pytest.mark.parametrize(
+    ("field", "number", "reason"),
+    [
+        *(("revision", number, MALFORMED) for number in (INT32[0], -1, 0)),
+        *(("verdict", number, MALFORMED) for number in (INT32[0], -1, 0, INT32[1])),
+        *(("max_uses", number, LIMIT_EXCEEDED) for number in (1_001, INT32[1])),
+        *(("max_uses", number, MALFORMED) for number in (INT32[0], -1)),
+    ],
+)
+async def test_c15_numbers_of_one_decision_of_many(
+    team: Team, admin: Wire, storage: Storage, field: str, number: int, reason: str
+) -> None:
+    ground, before = await team.ground(), storage.dump()
+    asked = DecideProposalRequest(request_id="r", decisions=[_verdict_on(ground, **{field: number})])
+    answer = DecideProposalResponse.FromString(await admin.send("DecideProposal", asked))
+    assert refusal_in(answer.outcomes[0].status) == f"{reason} {field}"
+    assert storage.dump() == before
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"), [(INT32[0], MALFORMED), (-1, MALFORMED), (1_001, LIMIT_EXCEEDED), (INT32[1], LIMIT_EXCEEDED)]
+)
+async def test_c15_uses_of_an_approval(team: Team, admin: Wire, storage: Storage, number: int, reason: str) -> None:
+    ground, before = await team.ground(), storage.dump()
+    request = DecideProposalRequest(
+        request_id="r",
+        proposal_id=ground.proposal.proposal_id,
+        revision=1,
+        proposal_digest=ground.proposal.proposal_digest,
+        verdict=DecideProposalRequest.VERDICT_APPROVE,
+        max_uses=number,
+    )
+    assert_bad_shape(await admin.refused("DecideProposal", request), reason, "max_uses")
+    assert storage.dump() == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"delegation_depth": 9}, "terms.delegation_depth"),
+        ({"delegation_depth": 2**32 - 1}, "terms.delegation_depth"),
+        ({"uses": -1}, "terms.uses.most"),
+        ({"usd_micros": INT64[0]}, "terms.usd_micros.most"),
+    ],
+)
+async def test_c15_numbers_of_a_grants_terms(
+    tenant: Tenant, admin: Wire, storage: Storage, changed: dict[str, int], field: str
+) -> None:
+    before, holder = storage.dump(), tenant["service"]
+    reference = PrincipalRef(namespace=holder.principal.namespace, id=holder.principal.id)
+    request = IssueGrantRequest(
+        request_id="r",
+        subject=reference,
+        holder=reference,
+        holder_key_id=holder.key_id,
+        terms=grant_terms(**changed),  # type: ignore[arg-type] # by name
+    )
+    failure = await admin.refused("IssueGrant", request)
+    assert_bad_shape(failure, failure.reason, field)
+    assert failure.reason in (MALFORMED, LIMIT_EXCEEDED)
+    assert storage.dump() == before
+
+
+@pytest.mark.parametrize("field", ["usd_micros", "tokens", "latency_ms", "concurrency"])
+@pytest.mark.parametrize("number", [INT64[0], -1])
+async def test_c15_numbers_of_a_use_of_a_grant(
+    team: Team, tenant: Tenant, admin: Wire, field: str, number: int
+) -> None:
+    holder = tenant["service"]
+    grant = await team.admin.issue_grant(
+        grant_terms(), subject=holder.principal, holder=holder.principal, holder_key_id=holder.key_id
+    )
+    use = GrantUse(action="memory.propose", audience="a", **{field: number})  # type: ignore[arg-type] # by name
+    request = VerifyGrantRequest(grant=grant.statement, use=use)
+    assert_bad_shape(await admin.refused("VerifyGrant", request), MALFORMED, f"use.{field}")
+
+
 @pytest.mark.parametrize(
     ("rpc", "field"),
     [
@@ -284,6 +394,9 @@ async def test_c15_costs(team: Team, proposer: Wire, storage: Storage, field: st
         ("ExportRecord", "form"),
         ("CorrectRecord", "memory_type"),
         ("CorrectRecord", "visibility"),
+        ("PutEvidence", "visibility"),
+        ("WriteUnvalidatedRecord", "memory_type"),
+        ("WriteUnvalidatedRecord", "visibility"),
     ],
 )
 @pytest.mark.parametrize("number", [INT32[0], -1, INT32[1]])
@@ -300,6 +413,14 @@ async def test_c15_numbers_that_stand_for_no_word(
         "ExportRecord": ExportRecordRequest(record_id=str(uuid4())),
         "CorrectRecord": CorrectRecordRequest(
             request_id="r", record_id=str(uuid4()), content=b"Tea.", media_type="text/plain"
+        ),
+        "PutEvidence": PutEvidenceRequest(request_id="r", content=b"Tea.", media_type="text/plain"),
+        "WriteUnvalidatedRecord": WriteUnvalidatedRecordRequest(
+            request_id="r",
+            memory_namespace=NAMESPACE,
+            memory_type=MemoryType.MEMORY_TYPE_PREFERENCE,
+            content=b"Tea.",
+            media_type="text/plain",
         ),
     }[rpc]
     setattr(good, field, number)

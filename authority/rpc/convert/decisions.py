@@ -108,6 +108,8 @@ def _is_given(sent: Asked, field: str, verdict: ApprovalVerdict) -> bool:
 
 
 def _uses(number: int) -> int:
-    if not 1 <= number <= limits.APPROVAL_USES:
-        raise Refused(malformed("max_uses", f"1 to {limits.APPROVAL_USES}, or 0 for no number"))
+    if number < 1:
+        raise Refused(malformed("max_uses", "at least 1, or 0 for no number"))
+    if number > limits.APPROVAL_USES:
+        raise Refused(over_limit("max_uses", str(limits.APPROVAL_USES)))
     return number

@@ -150,7 +150,7 @@ DecideProposal    | proposal_digest: "SHA256:%(64)"                 | MALFORMED 
 DecideProposal    | verdict: VERDICT_UNSPECIFIED                    | MALFORMED verdict
 DecideProposal    | verdict: 6                                      | MALFORMED verdict
 DecideProposal    | max_uses: -1                                    | MALFORMED max_uses
-DecideProposal    | max_uses: 1001                                  | MALFORMED max_uses
+DecideProposal    | max_uses: 1001                                  | LIMIT_EXCEEDED max_uses
 DecideProposal    | holder { namespace: "n" }                       | MALFORMED holder.id
 DecideProposal    | verdict: VERDICT_ADOPT max_uses: 1              | MALFORMED max_uses
 DecideProposal    | verdict: VERDICT_REJECT holder {}               | MALFORMED holder

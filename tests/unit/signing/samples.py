@@ -100,6 +100,7 @@ DECISION = DecisionReceipt(
     decide_time=NOW,
     expire_time=after(NOW, 86_400_000),
     correlation_id="corr-1",
+    persons_needed=1,
 )
 
 RECEIPT = CommitReceipt(

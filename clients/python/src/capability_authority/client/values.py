@@ -157,7 +157,7 @@ class Validation:
     findings: tuple[Finding, ...]
     state: str
     """The state of the proposal now. While it is "validating" there is no receipt yet."""
-    request_id: str = ""
+    request_id: str = field(default="", repr=False)
     """Of the request: asked for again under it, what takes long goes on."""
 
 
