@@ -29,7 +29,9 @@ class DecideProposals:
         What is wrong with one refuses that one. NOT_ALLOWED and IDEMPOTENCY_CONFLICT may refuse them all.
         """
         refusal = await self.decide.admit(caller) or require(caller, Right.DECIDE)
-        refusal = refusal or await self.decide.approvals.claim(mark, self.clock.now())
+        # Where nothing can be taken, no request id is used up.
+        if not refusal and not all(isinstance(one, Refusal) for one in requests):
+            refusal = await self.decide.approvals.claim(mark, self.clock.now())
         if refusal:
             return refusal
         answers: list[RecordedApproval | Refusal] = []

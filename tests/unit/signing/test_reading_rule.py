@@ -24,7 +24,7 @@ from tests.unit.signing.kinds import Kind, signed
 UNKNOWN_FIELD_200 = b"\xc2\x0c\x01x"
 """Field 200, one byte long."""
 OPTIONAL_LAST_FIELDS = {"capability": 2, "decision_receipt": 2, "grant": 1}
-"""Of a capability correlation id and grant digest, of a decision correlation id and persons, of a grant its public key."""
+"""Correlation ids, persons and grant digests of capabilities and decisions, and the public key of a grant's holder."""
 I14_PAYLOAD = bytes.fromhex("080470017001")
 
 
