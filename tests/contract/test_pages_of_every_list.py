@@ -71,6 +71,7 @@ def all_lists(world: World, record_id: str, other_id: str, digest: bytes) -> dic
     return {
         "records *": lambda by, page: do.list_records(by.calls(), NAMESPACE, page),
         "records elsewhere": lambda by, page: do.list_records(by.calls(), ELSEWHERE, page),
+        "records, all": lambda by, page: do.list_records(by.calls(), NAMESPACE, page, with_unvalidated=True),
         "receipts *": lambda by, page: do.list_receipts(by.calls(), NAMESPACE, page),
         "receipts elsewhere": lambda by, page: do.list_receipts(by.calls(), ELSEWHERE, page),
         "proposals *": partial(proposals, NAMESPACE, None),
@@ -113,6 +114,8 @@ async def test_g04_g05_a_page_token_goes_on_with_its_own_list_and_no_other(world
     # given a second page of everything that can be listed
     await world.make_namespace(ELSEWHERE, "permit (principal, action, resource);")
     colleague = await world.register(PrincipalKind.ADMIN, "colleague")
+    namesake = (await world.neighbour()).admin
+    assert namesake.ref == world.admin.ref
     first, answer = await world.committed(b"tea")
     _, other = await world.committed(b"tea again")
     record_id, digest = answer.receipt.record_id, first.ground.revision.content_digest
@@ -130,9 +133,10 @@ async def test_g04_g05_a_page_token_goes_on_with_its_own_list_and_no_other(world
         page = PageRequest(1, token)
         # when it is used for its own list, then that goes on
         assert must(await lists[name](world.admin, page)).items
-        # and for any other, or by another admin, then it is malformed
+        # and for any other, by another admin, or by the admin of this name in another tenant, then it is malformed
         answers = {other: await lists[other](world.admin, page) for other in lists if other != name}
         answers["another caller"] = await lists[name](colleague, page)
+        answers["another tenant"] = await lists[name](namesake, page)
         told = {
             other: (found.reason, found.facts["field"]) if isinstance(found, Refusal) else found
             for other, found in answers.items()

@@ -4,7 +4,7 @@ import pytest
 
 from authority.domain.evidence import EvidenceState
 from authority.domain.identity import PrincipalKind, Right
-from authority.domain.proposal import MemoryType, ProposalState, Provenance, StoredProposal, Visibility
+from authority.domain.proposal import Cost, MemoryType, ProposalState, Provenance, StoredProposal, Visibility
 from authority.domain.reasons import Reason
 from authority.domain.references import HOUR, after
 from authority.domain.refusal import Refusal
@@ -139,6 +139,23 @@ async def test_a_grant_stands_in_place_of_ones_own_right_and_goes_no_further(wor
     # and the subject's end, or the grant's, ends it
     must(await granting.revoke(grant, by=world.admin))
     assert reason_of(await world.propose(by=agent, grant=grant.alone)) is Reason.REVOKED
+
+
+async def test_e22_what_making_it_cost_is_within_every_block_of_the_grant(world: World) -> None:
+    # given a proposal that cost 7 tokens and 5 millionths, and grants for as much and for less of either
+    granting = Granting(world)
+    agent = await world.register(PrincipalKind.AGENT, "helper", frozenset())
+    costs = (Cost("extraction", "m", 3, 0, 2), Cost("critique", "m", 2, 2, 3))
+    for allowed, dimension in (
+        ({"tokens": 7, "usd_micros": 5}, None),
+        ({"tokens": 6, "usd_micros": 5}, "tokens"),
+        ({"tokens": 7, "usd_micros": 4}, "usd_micros"),
+    ):
+        grant = await granting.issued(agent, subject=world.user.ref, **TO_PROPOSE, **allowed)
+        # then it is proposed under what allows both
+        answer = await world.propose(by=agent, grant=grant.alone, costs=costs)
+        refused = Refusal(Reason.GRANT_EXCEEDED, {"dimension": dimension}) if dimension else None
+        assert (answer if isinstance(answer, Refusal) else None) == refused
 
 
 async def test_i16_a_grants_subject_decides_nothing_that_was_proposed_for_it(world: World) -> None:

@@ -14,6 +14,7 @@ from authority.domain.record import Mode
 from authority.usecases.export_record import ExportForm
 from authority.usecases.paging import PageRequest
 from authority.usecases.ports import UnvalidatedCounts, WrittenUnvalidated
+from tests.world.guarded import make_guarded
 from tests.world.membership import CREW, join
 from tests.world.unvalidated import recalled, set_mode, write_unvalidated
 from tests.world.world import NAMESPACE, PERMIT_ALL, World, all_are, must, reason_of
@@ -82,6 +83,11 @@ async def test_observe_takes_a_write_and_says_what_would_have_become_of_it(world
     found = await reports.would_refuse(world.tenant, NAMESPACE, after="", size=10)
     assert [it.observation for it in found] == [written.observation, twin.observation]
     assert await reports.count(world.tenant, NAMESPACE) == UnvalidatedCounts(legacy=0, observed=2, would_refuse=2)
+    # and apart from what nobody observed
+    await set_mode(world, Mode.LEGACY)
+    must(await write_unvalidated(world))
+    assert await reports.count(world.tenant, NAMESPACE) == UnvalidatedCounts(legacy=1, observed=2, would_refuse=2)
+    assert len(await reports.would_refuse(world.tenant, NAMESPACE, after="", size=10)) == 2
 
 
 async def test_observe_says_when_a_commit_would_have_been_allowed(world: World) -> None:
@@ -96,6 +102,17 @@ async def test_observe_says_when_a_commit_would_have_been_allowed(world: World) 
     assert [kind for kind, *_ in await told(world, written.record.record_id)] == ["memory.write_unvalidated"]
     reports = world.authority.store.unvalidated_reports
     assert await reports.would_refuse(world.tenant, "open", after="", size=10) == []
+
+
+async def test_observe_says_that_nobody_here_could_have_judged_it(world: World) -> None:
+    # given an observed memory namespace that asks for a profile which is not installed, under policy that permits all
+    await make_guarded(world, "house", "housed")
+    await set_mode(world, Mode.OBSERVE, "housed")
+    # then what is written there would have been refused, for that alone
+    observation = must(await write_unvalidated(world, namespace="housed")).written.observation
+    assert observation
+    assert (observation.would_refuse, observation.validators) == (Reason.NOT_VALIDATED, ("profile:not_installed",))
+    assert (observation.validator_profile, observation.validator_profile_version) == ("house", "")
 
 
 async def test_nothing_can_be_committed_by_what_was_observed(world: World) -> None:
