@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from authority.domain.material import Material
 from authority.validators.json_strings import json_strings
+from authority.validators.normalizing import normalized
 from authority.validators.windows import windows
 
 DECODED = 32
@@ -28,6 +29,8 @@ _ATTRIBUTE = re.compile(r"\b(?:alt|title|aria-label|data-[a-z-]{1,30})\s*=\s*\"(
 _ZEROS = re.compile(r"&#0+(?=[0-9])")
 _NO_CHARACTER = re.compile(r"&#[0-9]{9,};?")
 """References to numbers beyond all characters. Python reads no number of thousands of digits."""
+_PIECE = 16 * 1024
+"""Characters that are folded at once: a single one may become eighteen, without the interpreter being let go."""
 _TAGS = re.compile("[\U000e0020-\U000e007e]+")
 _TAG_BASE = 0xE0000
 _FLAG = "\U0001f3f4"
@@ -54,10 +57,14 @@ def visible_text(material: Material) -> str:
 def folded(text: str) -> str:
     """The text as it is read aloud: letters of one look are one letter, and what is not seen is away."""
     seen = "".join(it for it in text if it not in _JOINING and it not in _TURNING)
-    # Before casefolding: a capital Greek or Cyrillic letter looks like another Latin one than its small form.
-    alike = unicodedata.normalize("NFKC", seen).translate(_LOOKALIKES).casefold().translate(_LOOKALIKES)
-    bare = "".join(it for it in unicodedata.normalize("NFD", alike) if not unicodedata.combining(it))
+    bare = "".join(_bare(seen[at : at + _PIECE]) for at in range(0, len(seen), _PIECE))
     return " ".join(bare.split())
+
+
+def _bare(seen: str) -> str:
+    # Before casefolding: a capital Greek or Cyrillic letter looks like another Latin one than its small form.
+    alike = normalized("NFKC", seen).translate(_LOOKALIKES).casefold().translate(_LOOKALIKES)
+    return "".join(it for it in normalized("NFD", alike) if not unicodedata.combining(it))
 
 
 def hidden_texts(text: str, depth: int = _DEPTH) -> Iterator[str]:

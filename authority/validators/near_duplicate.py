@@ -1,7 +1,6 @@
 """Whether living memory says nearly the same already, by MinHash over pieces of text, as datasketch makes it."""
 
 import hashlib
-import unicodedata
 import zlib
 from collections.abc import Iterator
 
@@ -10,6 +9,7 @@ from datasketch import MinHash
 from authority.domain.likeness import HASH_BYTES, MARK_BYTES, SIGNATURE_HASHES
 from authority.domain.material import Material, Need
 from authority.domain.validation import Judgement
+from authority.validators.normalizing import normalized
 from authority.validators.protocol import passes, review
 
 BANDS = 16
@@ -42,7 +42,7 @@ class NearDuplicate:
 
 def signature_of(text: str) -> bytes:
     """The signature of a text; empty for one that is too short. Case, white space and NFKC forms make no difference."""
-    text = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    text = " ".join(normalized("NFKC", text).casefold().split())
     if len(text) < LEAST_CHARACTERS:
         return b""
     pieces = list({text[at : at + PIECE].encode(errors="replace") for at in range(len(text) - PIECE + 1)})

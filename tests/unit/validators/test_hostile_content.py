@@ -8,7 +8,9 @@ import pytest
 
 from authority.domain.material import Material
 from authority.domain.validation import Judgement, ValidationOutcome
+from authority.validators.hidden_text import folded
 from authority.validators.json_strings import json_strings
+from authority.validators.near_duplicate import signature_of
 from authority.validators.prompt_injection import PromptInjection
 from authority.validators.protocol import Validator
 from authority.validators.secret_detection import Secrets
@@ -66,6 +68,20 @@ def test_lines_cost_no_more_than_characters() -> None:
     of_one = cpu_of(lambda: judged(secrets, "a" * CHARACTERS))
     for line in ("\n", "a\n", "b"):
         assert cpu_of(lambda line=line: judged(secrets, line * (CHARACTERS // len(line)))) < 5 * of_one  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("marks", ["\u0301\u0316", "\u0344\u0316", "\u0f73\u0f71", "\u0301\uff9e"])
+def test_combining_marks_cost_no_more_than_letters(marks: str) -> None:
+    # given a letter with marks in the wrong order, and no end of them
+    hostile, ordinary = "a" + marks * (CHARACTERS // 2), "ä " * (CHARACTERS // 2)
+    for work in (folded, signature_of):
+        assert cpu_of(lambda work=work: work(hostile)) < 5 * cpu_of(lambda work=work: work(ordinary))  # type: ignore[misc]
+
+
+def test_g12_marks_hide_nothing() -> None:
+    assert (
+        judged(PromptInjection(), INJECTION.replace("o", "o" + "\u0301\u0316" * 100)).outcome is ValidationOutcome.FAIL
+    )
 
 
 def test_the_depth_of_json_costs_nothing() -> None:
