@@ -117,6 +117,20 @@ async def test_what_persons_approved_is_no_activation(world: World) -> None:
     assert await state_of(world, record_id) is RecordState.LIVE
 
 
+async def test_what_persons_approved_after_policy_had_allowed_it_is_no_activation(world: World) -> None:
+    # given a proposal that policy allowed by itself, and then, under another bundle, as two persons approved it
+    review = await Review.begin(world, PERMIT_ALL)
+    await review.judged()
+    name, version = review.proposal.revision.memory_namespace, await world.load(TWO_PERSONS)
+    await world.authority.store.administration.activate_policy(world.tenant, name, version, world.now())
+    await review.approved(world.user, world.admin)
+    answer = must(await world.commit(await review.issued()))
+    # then what is committed rests on them, and nobody takes it back as if policy alone had said so
+    assert reason_of(await review.decide(world.admin, REVOKE)) is Reason.ALREADY_COMMITTED
+    assert reason_of(await review.decide(world.admin, ADOPT)) is Reason.NOT_FOUND
+    assert await state_of(world, answer.receipt.record_id) is RecordState.LIVE
+
+
 async def test_an_activation_is_adopted_before_its_commit_too_and_counts_towards_no_quorum(world: World) -> None:
     # given a proposal that policy allows by itself, adopted before it is committed
     review = await Review.begin(world, PERMIT_ALL)

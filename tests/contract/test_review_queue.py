@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from authority.domain.decision import ApprovalVerdict
+from authority.domain.decision import ApprovalVerdict, DecisionOutcome
 from authority.domain.identity import PrincipalKind
 from authority.domain.reasons import Reason
 from authority.domain.references import DAY
 from authority.domain.review import AwaitedReview
 from authority.domain.validation import ValidationOutcome
 from authority.usecases.paging import PageRequest
+from tests.world.granting import Granting
 from tests.world.identities import link
 from tests.world.reviewing import TWO_PERSONS, Review
 from tests.world.world import PERMIT_ALL, Person, World, must, reason_of
@@ -142,3 +143,31 @@ async def test_what_policy_allows_since_waits_no_more(world: World) -> None:
     assert await queue.ids() == [id_of(review)]
     await review.judged()
     assert await queue.ids() == []
+
+
+async def test_an_approval_that_is_used_up_is_waited_for_again(world: World) -> None:
+    # given a proposal that two persons approved, one of them for one decision of policy
+    queue = await Queue.begin(world)
+    review = await queue.review()
+    await review.approved(world.user)
+    must(await review.decide(world.admin, max_uses=1))
+    assert await queue.ids() == []
+    # when a decision has used that, then one person approves, and another is waited for
+    assert await review.outcome() is DecisionOutcome.ALLOW
+    assert [it.persons_approving for it in await queue.seen()] == [1]
+
+
+async def test_i16_the_subject_and_the_actors_of_a_grant_are_not_asked_about_their_own_matter(world: World) -> None:
+    # given a proposal under a grant, whose subject and whose first holder are persons who may decide
+    queue, granting = await Queue.begin(world), Granting(world)
+    actor = await world.register(PrincipalKind.USER, "actor")
+    terms = {"actions": ("memory.propose",), "write_memory_namespaces": (queue.name,)}
+    version = await world.load(TWO_PERSONS)
+    root = await granting.issued(actor, subject=world.user.ref, policy_version=version, **terms)
+    grant = (await granting.exchanged(root, world.agent)).presented
+    proposal = await world.proposed(by=world.agent, memory_namespace=queue.name, grant=grant)
+    review = Review(world, proposal, must(await world.validate(proposal)).signed)
+    await review.judged()
+    # then it waits for neither, and for anybody else
+    other = await world.register(PrincipalKind.USER, "other")
+    assert [await queue.ids(by) for by in (world.user, actor, other)] == [[], [], [id_of(review)]]

@@ -1,12 +1,14 @@
 """Approvals that are lost while a commit runs: none is acknowledged as lost while what rests on it can still land."""
 
+import asyncio
+
 import pytest
 
-from authority.domain.decision import ApprovalVerdict
+from authority.domain.decision import ApprovalVerdict, DecisionOutcome
 from authority.domain.identity import PrincipalKind
 from authority.domain.plan import Committed
 from authority.domain.reasons import Reason
-from tests.integration.postgres.superuser import Superuser
+from tests.integration.postgres.superuser import Superuser, gate
 from tests.integration.postgres.test_withdrawals import race
 from tests.world.identities import link
 from tests.world.reviewing import ONE_PERSON, TWO_PERSONS, Review
@@ -67,3 +69,18 @@ async def test_i11_an_approver_who_may_decide_no_more_has_not_approved(
     # then the commit needs another's approval
     assert reason_of(await world.commit(issued)) is Reason.APPROVAL_REQUIRED
     assert await world.counts() == all_are(0)
+
+
+async def test_of_two_decisions_at_once_one_uses_an_approval_for_the_last_time(
+    world: World, superuser: Superuser
+) -> None:
+    # given an approval for one decision, and two that both found it unused before either used it
+    review = await Review.begin(world, ONE_PERSON)
+    must(await review.decide(world.admin, max_uses=1))
+    async with gate(superuser, "approval_use") as closed:
+        deciding = [asyncio.create_task(review.outcome()) for _ in range(2)]
+        await closed.reached(2)
+        await closed.open()
+        outcomes = await asyncio.gather(*deciding)
+    # then one rests on it, and the other asks for another approval
+    assert set(outcomes) == {DecisionOutcome.ALLOW, DecisionOutcome.REQUIRE_APPROVAL}
