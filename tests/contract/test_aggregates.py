@@ -6,7 +6,7 @@ import pytest
 
 from authority.domain.aggregate import AggregateCount
 from authority.domain.proposal import MemoryType, Visibility
-from authority.domain.references import DAY, Instant, TenantRef
+from authority.domain.references import DAY, Instant, TenantRef, after
 from authority.usecases.administer import AlreadyThere, NotThere
 from tests.contract.test_audit_log import listed as audited
 from tests.world.aggregating import OTHERS, aggregate_of, aggregated
@@ -34,18 +34,22 @@ async def counted(world: World, name: str = "trends", namespace: str = NAMESPACE
 
 
 async def test_adr328_05_figures_rest_on_many_tenants_and_on_none_in_particular(world: World) -> None:
-    # given an aggregate over four tenants, one with far more than the others, and one that keeps its private
-    neighbours = await others(world, 5, 4, 9, 0)
-    await neighbours[3].committed(visibility=Visibility.PRIVATE)
+    # given an aggregate over four tenants, two with more than the third, and one that keeps its private
+    neighbours = await others(world, 9, 6, 9, 0)
+    for _ in range(6):
+        await neighbours[3].committed(visibility=Visibility.PRIVATE)
     for other in neighbours[:2]:
         await other.committed(memory_type=MemoryType.CRITIQUE)
     await aggregated(world, "trends", *(other.tenant for other in neighbours))
     month = month_of(world.now())
-    # then nothing is told while the month is not over
+    # then nothing is told while the month is not over, nor before it has been over for a day
     assert await counted(world) == []
-    # when it has been over for a day, then each counts up to the third most, 4 + 4 + 4, in whole tens; of the type that
-    # two have nothing is told
-    world.authority.clock.advance(40 * DAY)
+    told_from = month_of(after(month, 32 * DAY)) + DAY
+    world.authority.clock.advance(told_from - world.now() - 1)
+    assert await counted(world) == []
+    # when it has, then each counts up to the third most, 6 + 6 + 6, in whole tens; of the type that two have nothing is
+    # told
+    world.authority.clock.advance(1)
     figures = [AggregateCount(MemoryType.DURABLE_FACT, month, 10)]
     assert await counted(world) == figures
     # and whatever comes later changes nothing of it

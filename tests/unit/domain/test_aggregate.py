@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from authority.domain import limits
-from authority.domain.aggregate import Aggregate, aggregate_problem, coarse
+from authority.domain.aggregate import Aggregate, aggregate_problem, coarse, would_tell_apart
 from authority.domain.references import TenantRef
 
 COUNTS = st.lists(st.integers(1, 10_000), max_size=12)
@@ -71,3 +71,20 @@ def test_one_tenant_shows_no_more_than_any_of_many_would(counts: list[int], leas
 def test_what_is_wrong_with_an_aggregate_is_said(changed: dict[str, object], says: str) -> None:
     assert aggregate_problem(GOOD) == ""
     assert says in aggregate_problem(replace(GOOD, **changed))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("beside", "tells"),
+    [
+        (GOOD, False),
+        (replace(GOOD, of_tenants=TENANTS[::-1]), False),
+        (replace(GOOD, of_tenants=TENANTS[:4]), True),
+        (replace(GOOD, least_tenants=5), True),
+        (replace(GOOD, of_tenants=tuple(TenantRef("test", f"u{number}") for number in range(5))), False),
+        (replace(GOOD, of_tenants=TENANTS[:4], memory_namespace="others"), False),
+        (replace(GOOD, of_tenants=TENANTS[:4], tenant=TenantRef("test", "another")), False),
+    ],
+)
+def test_two_that_can_be_subtracted_would_tell_of_few(beside: Aggregate, *, tells: bool) -> None:
+    assert would_tell_apart(replace(beside, name="beside"), GOOD) is tells
+    assert would_tell_apart(GOOD, replace(beside, name="beside")) is tells
