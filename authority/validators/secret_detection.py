@@ -61,6 +61,9 @@ _KNOWN_FORMS = (
 _STAND_IN = re.compile(
     r"^(?:<.*>|\$\{.*\}|\{\{.*\}\}|[*x.#-]+|change-?me|redacted|example|password|secret|token)$", re.IGNORECASE
 )
+_END = 32
+_LONG_WORD = re.compile(r"\w{65,}")
+"""The keyword plug-in's time grows with the cube of such a word, where it is made of names: `api_key_api_key_…`."""
 _ASSIGNED = re.compile(
     r"(?:\b|_)(?:password|passwd|pwd|passphrase|secret|api[_ -]?key|access[_ -]?key|auth[_ -]?token|private[_ -]?key)"
     r"[\"']?\s{0,4}(?:=|:|\bis\b)\s{0,4}[\"']?([^\s\"',;]{6,200})",
@@ -89,7 +92,7 @@ class Secrets:
     def _possible(self, block: "_Block") -> str | None:
         if block.has(_ASSIGNED.search, _assigns):
             return "named_as_one"
-        if block.has(partial(_finds, self._keyword), partial(_names_one, self._keyword)):
+        if block.has(partial(_names, self._keyword), partial(_names_one, self._keyword)):
             return "named_as_one"
         return "random_text" if any(block.has(partial(_is_random, plugin)) for plugin in self._entropies) else None
 
@@ -147,8 +150,13 @@ def _assigns(text: str) -> bool:
     return any(not _STAND_IN.match(found[1]) for found in _ASSIGNED.finditer(text))
 
 
+def _names(plugin: KeywordDetector, text: str) -> list[str]:
+    """What stands under a name such as `api_key`; of words longer than any name only both ends are looked at."""
+    return list(plugin.analyze_string(_LONG_WORD.sub(lambda word: word[0][:_END] + word[0][-_END:], text)))
+
+
 def _names_one(plugin: KeywordDetector, text: str) -> bool:
-    return any(not _STAND_IN.match(found) for found in plugin.analyze_string(text))
+    return any(not _STAND_IN.match(found) for found in _names(plugin, text))
 
 
 def _is_random(plugin: HighEntropyStringsPlugin, line: str) -> bool:
