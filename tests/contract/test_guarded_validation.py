@@ -8,7 +8,7 @@ import pytest
 from authority.domain.decision import DecisionOutcome
 from authority.domain.evidence import EvidenceState
 from authority.domain.likeness import Assertion, Traits
-from authority.domain.proposal import MemoryType, ProposalState
+from authority.domain.proposal import MemoryType, ProposalState, Visibility
 from authority.domain.reasons import Reason
 from authority.domain.references import DAY, after
 from authority.domain.refusal import Refusal
@@ -89,6 +89,19 @@ async def test_another_value_of_the_same_subject_and_predicate_is_left_to_a_pers
         assert not said_of(await judged(guarded, same, media_type="application/json"))
     spelt = asserting("quarterly", subject="Quay-Bakery ")
     assert not said_of(await judged(guarded, spelt, media_type="application/json"))
+
+
+async def test_g02_neither_likeness_nor_contradiction_tells_of_what_its_proposer_cannot_read(guarded: World) -> None:
+    # given private records of the user's
+    await recorded(guarded, LONG, visibility=Visibility.PRIVATE)
+    await recorded(guarded, asserting("quarterly"), media_type="application/json", visibility=Visibility.PRIVATE)
+    # when an agent proposes nearly the same, or another value, then it learns nothing of them
+    near = await judged(guarded, LONG.replace("tenth", "ninth"), by=guarded.agent)
+    other = await judged(guarded, asserting("monthly"), media_type="application/json", by=guarded.agent)
+    assert (said_of(near), said_of(other)) == ({}, {})
+    # and the user does
+    assert "near_duplicate" in said_of(await judged(guarded, LONG.replace("tenth", "ninth")))
+    assert "contradiction" in said_of(await judged(guarded, asserting("monthly"), media_type="application/json"))
 
 
 async def test_without_a_subject_what_it_is_about_counts(guarded: World) -> None:
