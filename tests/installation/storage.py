@@ -50,9 +50,10 @@ class Storage:
         return value
 
     def counts(self) -> Counts:
-        """The four counts of all tenants, at one moment."""
+        """The four counts of all tenants, at one moment. What was written without validation is no commit."""
         (row,) = self.ask(
-            "select (select count(*) from authority.memory_record), (select count(*) from authority.commit_receipt),"
+            "select (select count(*) from authority.memory_record where receipt_id is not null),"
+            " (select count(*) from authority.commit_receipt),"
             " (select count(*) from authority.outbox where type = 'memory.committed.v1'),"
             " (select count(*) from authority.capability where state = 'consumed')"
         )
