@@ -93,6 +93,15 @@ async def test_validating_again_does_not_undo_what_a_person_decided(world: World
     must(await world.validate(await world.proposed(), by=world.user, request_id="r"))
 
 
+async def test_g02_another_proposers_revision_is_not_there_for_whoever_may_not_issue(world: World) -> None:
+    # given a proposal of the user, when others ask to have it validated, then it is absent for those who may not issue
+    proposal = await world.proposed()
+    strangers = (world.agent, world.admin, (await world.neighbour()).service)
+    answers = [reason_of(await world.validate(proposal, by=one, request_id="r")) for one in strangers]
+    assert answers == [Reason.NOT_FOUND, None, Reason.NOT_FOUND]
+    assert reason_of(await world.validate(proposal, by=world.service)) is None
+
+
 async def test_a_superseded_revision_is_not_validated(world: World) -> None:
     first = await world.proposed()
     await world.proposed(proposal_id=first.revision.proposal_id)

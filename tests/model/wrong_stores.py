@@ -66,8 +66,11 @@ class HandsOutInItsOwnOrder(InProcessCapabilities):
 class SpendsNothing(InProcessCapabilities):
     """Grants without end."""
 
-    def _judge_spend(self, *_: object) -> None:
-        return None
+    def _keep(self, offer: Offer) -> IssuedCapability | Refusal:
+        before = len(self.tables.grant_uses)
+        kept = super()._keep(offer)
+        del self.tables.grant_uses[before:]
+        return kept
 
 
 class SpendsOfTheLastAlone(InProcessCapabilities):
