@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import authority
+from authority.embedded import process_table
 
 REPOSITORY = Path(authority.__file__).parents[1]
 SCRIPT = Path(__file__).with_name("supervising_process.py")
@@ -74,6 +75,20 @@ def watched(*pids: int) -> Iterator[list[int]]:
     """Descriptors of living processes that tell of their end, even when a pid is used again."""
     descriptors = [os.pidfd_open(pid) for pid in pids]
     try:
+        yield descriptors
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+@contextmanager
+def watched_family(pid: int) -> Iterator[list[int]]:
+    """Descriptors of a process and of what lives below it; what ends while this looks has ended, and is left out."""
+    descriptors = [os.pidfd_open(pid)]
+    try:
+        for descendant in process_table.descendants(pid):
+            with suppress(ProcessLookupError):
+                descriptors.append(os.pidfd_open(descendant))
         yield descriptors
     finally:
         for descriptor in descriptors:

@@ -4,9 +4,8 @@ import signal
 from pathlib import Path
 
 from authority.embedded import EmbeddedServers, PostgresServer, ValkeyServer, start_postgres, start_valkey
-from authority.embedded.process_table import descendants
 from tests.integration.embedded.clients import ask_postgres, ask_valkey
-from tests.integration.embedded.processes import have_ended, watched
+from tests.integration.embedded.processes import have_ended, watched, watched_family
 
 
 async def test_a_folder_used_again_has_its_data_and_passwords(data: Path) -> None:
@@ -63,9 +62,8 @@ async def test_what_postgres_committed_survives_kill_9(postgres: PostgresServer)
     await ask_postgres(postgres.url, "CREATE TABLE kept AS SELECT 7 AS seven", "SELECT 1")
 
     # when the server is killed, then none of its processes is left
-    family = [postgres.pid, *descendants(postgres.pid)]
-    assert len(family) > 3
-    with watched(*family) as processes:
+    with watched_family(postgres.pid) as processes:
+        assert len(processes) > 3
         postgres.kill()
         assert have_ended(processes, 0)
 
