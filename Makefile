@@ -9,6 +9,10 @@ SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 ALONE := tests/crash tests/faults tests/bench
 PROJECTS := pyproject.toml clients/python/pyproject.toml
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off --no-deps --no-compile
+# Where Node.js is absent, what concerns TypeScript is skipped, and says so.
+NPM := $(shell command -v npm 2>/dev/null)
+TYPESCRIPT := clients/typescript
+TYPESCRIPT_INSTALLED := $(if $(NPM),$(TYPESCRIPT)/node_modules/installed)
 INSTALL_PROJECTS := $(PIP_INSTALL) --no-build-isolation --editable clients/python --editable .
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links \
@@ -28,7 +32,7 @@ serve: $(VENV)/runtime-installed ## Run the service on embedded servers until Ct
 
 # Most tests wait for servers, so two processes side by side take little more than half the time of one; each starts
 # servers of its own. Whoever kills, stops and times has the machine alone afterwards.
-test: $(VENV)/dev-installed ## Run all tests; ARGS goes to pytest, for example: make test ARGS="tests/unit -x".
+test: $(VENV)/dev-installed $(TYPESCRIPT_INSTALLED) ## Run all tests; ARGS goes to pytest, for example: make test ARGS="tests/unit -x".
 ifdef ARGS
 	@$(BIN)/python -m pytest $(ARGS)
 else
@@ -42,7 +46,7 @@ bench: $(VENV)/runtime-installed ## Measure what commits cost; ARGS are options,
 profile: $(VENV)/dev-installed ## Show where the service's time goes under commits; ARGS as for bench.
 	@$(BIN)/python -m bench --profile $(ARGS)
 
-check: $(VENV)/dev-installed ## Lint, check formatting, types, imports, the contract, and that generated code is fresh.
+check: $(VENV)/dev-installed $(TYPESCRIPT_INSTALLED) ## Lint, check formatting, types, imports, the contract, and that generated code is fresh.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -55,8 +59,13 @@ format: $(VENV)/dev-installed ## Format the code and mend what ruff can mend.
 	$(BIN)/ruff check --fix --exit-zero --quiet
 	$(BIN)/ruff format
 
-generate: $(VENV)/dev-installed ## Make the Python code of the contract again from proto/.
+generate: $(VENV)/dev-installed $(TYPESCRIPT_INSTALLED) ## Make the Python and TypeScript code of the contract again from proto/.
 	$(BIN)/python proto/generate.py clients/python/src
+ifdef NPM
+	$(BIN)/buf generate
+else
+	@echo "npm is not on the PATH: TypeScript was not generated (Node.js 20 or newer)."
+endif
 
 release-contract: $(VENV)/dev-installed ## Make today's contract the one that `make check` guards against breaking changes.
 	$(BIN)/buf build proto --exclude-source-info --output proto/released/v1.binpb
@@ -72,7 +81,7 @@ lock: $(VENV)/dev-installed ## Write requirements/*.txt for changed *.in or pypr
 	$(COMPILE) $(ARGS) requirements/dev.in --output-file requirements/dev.txt
 
 clean: ## Remove the environment, caches and wheels; data in .authority stays.
-	rm -rf $(VENV) build dist clients/python/build *.egg-info clients/python/src/*.egg-info
+	rm -rf $(VENV) build dist clients/python/build $(TYPESCRIPT)/dist $(TYPESCRIPT)/node_modules *.egg-info clients/python/src/*.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 # What an interrupted run left half made is made anew.
@@ -93,6 +102,11 @@ $(VENV)/runtime-installed: $(VENV)/created requirements/runtime.txt $(PROJECTS)
 	@echo "Installing the runtime lock (under a minute; only when it changes)"
 	@$(PIP_INSTALL) --require-hashes --requirement requirements/runtime.txt
 	@$(INSTALL_PROJECTS)
+	@touch $@
+
+$(TYPESCRIPT)/node_modules/installed: $(TYPESCRIPT)/package.json $(TYPESCRIPT)/package-lock.json
+	@echo "Installing the TypeScript client's lock (some seconds; only when it changes)"
+	@cd $(TYPESCRIPT) && npm ci --silent
 	@touch $@
 
 # The dev lock holds the whole runtime lock, at the same versions.
