@@ -26,7 +26,7 @@ _GROUPS: Final = (
         ("call", "proposals", "review", "evidence", "grants", "why", "explain", "inspect", "tamper"),
     ),
     ("Say who may call", ("tenants", "principals", "links", "memberships", "aggregates", "token-issuers", "dev-certs")),
-    ("Operate it", ("namespaces", "validators", "policies", "keys", "outbox", "audit")),
+    ("Operate it", ("provision", "namespaces", "validators", "policies", "keys", "outbox", "audit")),
 )
 """The commands as the help shows them."""
 _GROUP_OF: Final = {name: group for group, names in _GROUPS for name in names}

@@ -43,7 +43,7 @@ def add(principal: Member, scope: Of, *, tenant: Tenant, data: DataFolder = None
     if as_json:
         emit(_named(str(tenant), principal, scope) | {"state": "active"})
     else:
-        say(f"{principal} of {tenant} is a member of {_shown(scope)}")
+        say(f"{principal} of {tenant} is a member of {scope}")
 
 
 @app.command()
@@ -58,7 +58,7 @@ def remove(principal: Member, scope: Of, *, tenant: Tenant, data: DataFolder = N
     if as_json:
         emit(_named(str(tenant), principal, scope) | {"state": "removed"})
     else:
-        say(f"{principal} of {tenant} is no member of {_shown(scope)} any more")
+        say(f"{principal} of {tenant} is no member of {scope} any more")
 
 
 @app.command("list")
@@ -76,11 +76,7 @@ def list_(*, tenant: Tenant, data: DataFolder = None, as_json: AsJson = False) -
         emit([_named(str(tenant), it.principal, it.scope) | {"add_time": iso(it.add_time)} for it in found])
         return
     columns = ("SCOPE", "PRINCIPAL", "SINCE (UTC)")
-    table(columns, ([_shown(it.scope), str(it.principal), short_time(it.add_time)] for it in found))
-
-
-def _shown(scope: Scope) -> str:
-    return f"{scope.kind.value}:{scope.id}"
+    table(columns, ([str(it.scope), str(it.principal), short_time(it.add_time)] for it in found))
 
 
 def _named(tenant: str, principal: PrincipalRef, scope: Scope) -> dict[str, Json]:

@@ -8,7 +8,7 @@ from authority.bootstrap.operator import Operator
 from authority.bootstrap.validators import installed_validators
 from authority.cli.arguments import AsJson, DataFolder, Tenant, Yes, iso, parse_digest, parse_name
 from authority.cli.failures import Refused
-from authority.cli.operating import confirm, is_known, operate, require_known, unknown
+from authority.cli.operating import confirm, is_known, newest_policy, operate, require_known, unknown
 from authority.cli.output import Json, emit, note, say
 from authority.cli.tables import table
 from authority.config import load_operator_settings
@@ -60,7 +60,7 @@ def add(  # noqa: PLR0913 - each is an option
         new = NewMemoryNamespace(
             tenant=tenant,
             name=name,
-            policy_version=policy or await _newest_policy(operator),
+            policy_version=policy or await newest_policy(operator),
             mode=mode,
             privileged=privileged,
             default_visibility=visibility,
@@ -198,13 +198,6 @@ def _would_refuse(written: UnvalidatedRecord) -> dict[str, Json]:
 def _require_profile(name: str) -> None:
     if installed_validators(load_operator_settings().profiles).profile(name) is None:
         raise Refused(f"no validator profile {name} here: `authority validators profiles` lists them")
-
-
-async def _newest_policy(operator: Operator) -> bytes:
-    loaded = await operator.administration.list_policies()
-    if not loaded:
-        raise Refused("no policy is loaded: `authority policies load FILE` loads one")
-    return loaded[-1].version
 
 
 def _row(namespace: MemoryNamespace) -> dict[str, Json]:

@@ -12,6 +12,7 @@ from authority.cli.output import note
 from authority.cli.running import run_to_end
 from authority.config import OperatorSettings, load_operator_settings
 from authority.domain.references import TenantRef
+from authority.policy.plain import plain_versions
 
 Answer = TypeVar("Answer")
 
@@ -50,6 +51,18 @@ async def require_known(operator: Operator, tenant: TenantRef) -> None:
     """Raises Refused for a tenant that nobody knows, which is most often a wrong spelling."""
     if not await is_known(operator, tenant):
         raise Refused(unknown(tenant))
+
+
+async def newest_policy(operator: Operator) -> bytes:
+    """The version of the bundle that was loaded last, passing over those that are only ever asked for by name.
+
+    Raises Refused when no other is loaded.
+    """
+    loaded = [policy.version for policy in await operator.administration.list_policies()]
+    others = [version for version in loaded if version not in plain_versions()]
+    if not others:
+        raise Refused("no policy is loaded: `authority policies load FILE` loads one")
+    return others[-1]
 
 
 def unknown(tenant: TenantRef) -> str:

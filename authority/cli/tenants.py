@@ -13,7 +13,7 @@ from authority.cli.connecting import CREDENTIALS, ServedFolder, credentials_file
 from authority.cli.demo_tenants import KINDS, DemoTenants
 from authority.cli.endpoint import DEFAULT_DATA, Endpoint, find_endpoint
 from authority.cli.failures import Refused
-from authority.cli.operating import is_known, operate
+from authority.cli.operating import is_known, newest_policy, operate
 from authority.cli.output import Json, emit, say
 from authority.embedded.demo import DemoNamespace, DemoTenant
 
@@ -67,8 +67,7 @@ async def _add(operator: Operator, folder: Path, endpoint: Endpoint, tenants: Se
     for tenant in tenants:
         if await is_known(operator, tenant.ref):
             raise Refused(f"the tenant {tenant.ref} is there already, and was left as it is")
-    policies = await operator.administration.list_policies()
-    await DemoTenants(operator, folder, endpoint, policies[-1].version).ensure(tenants)
+    await DemoTenants(operator, folder, endpoint, await newest_policy(operator)).ensure(tenants)
 
 
 def _spaces(names: Sequence[str], *, privileged: bool) -> tuple[DemoNamespace, ...]:

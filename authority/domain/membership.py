@@ -17,6 +17,9 @@ class Scope:
     """CHANNEL or TEAM."""
     id: str
 
+    def __str__(self) -> str:
+        return f"{self.kind.value}:{self.id}"
+
 
 @dataclass(frozen=True, slots=True)
 class Reader:

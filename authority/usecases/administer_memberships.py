@@ -38,4 +38,4 @@ class MembershipAdministration(Protocol):
 
 def membership_subject(principal: PrincipalRef, scope: Scope) -> str:
     """How the audit log names a membership."""
-    return f"{scope.kind.value}:{scope.id}:{principal}"
+    return f"{scope}:{principal}"

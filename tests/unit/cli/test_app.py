@@ -15,7 +15,8 @@ from authority.domain.statement import KeyPurpose
 from tests.unit.cli.running import ran
 
 COMMANDS = {
-    "serve", "demo", "migrate", "principals", "namespaces", "policies", "keys", "call", "inspect", "config", "explain",
+    "serve", "demo", "migrate", "provision", "principals", "namespaces", "policies", "keys", "call", "inspect",
+    "config", "explain",
     "doctor", "memberships", "aggregates", "health", "why", "top",
     "tamper", "tenants", "tenants add", "grants", "grants delegate", "grants verify",
     "validators", "validators list", "validators profiles", "validators try",
