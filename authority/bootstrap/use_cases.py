@@ -1,5 +1,7 @@
 """Wires every use case to what it needs of the world."""
 
+from importlib.metadata import version
+
 from authority.bootstrap.databases import Databases
 from authority.bootstrap.gatherers import Gatherers
 from authority.bootstrap.hasteners import Hasteners
@@ -148,7 +150,7 @@ def use_cases_of(
         revoke_capability=RevokeCapability(admit, capabilities, PostgresRevocations(databases.issue), clock),
         get_receipt=GetReceipt(admit, reader, signer, receipts, clock),
         list_receipts=ListReceipts(admit, receipts, known, pages),
-        get_key_set=GetKeySet(ring, here),
+        get_key_set=GetKeySet(ring, here, version("capability-authority")),
         create_proposal=create,
         open_revocation_watch=OpenRevocationWatch(
             registry, PostgresRevocationFeed(databases.read), signer, notices, clock

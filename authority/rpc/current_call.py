@@ -20,6 +20,7 @@ Context: TypeAlias = "aio.ServicerContext[Any, Any]"
 """gRPC's own side of a call."""
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+_MOST_OF_A_NAME = 200
 
 _caller: ContextVar[Caller] = ContextVar("caller")
 _deadline: ContextVar[float] = ContextVar("deadline")
@@ -74,6 +75,13 @@ def sent_trace(context: Context) -> tuple[str, str]:
     sent = {key: value for key, value in entries if isinstance(value, str)}
     parent = sent.get("traceparent", "")
     return (parent, sent.get("tracestate", "")) if _TRACEPARENT.fullmatch(parent) else ("", "")
+
+
+def sent_user_agent(context: Context) -> str:
+    """How the client names itself: whatever it says, cut at 200 characters; '' for nothing."""
+    entries: Any = context.invocation_metadata() or ()
+    names = (value for key, value in entries if key == "user-agent" and isinstance(value, str))
+    return next(names, "")[:_MOST_OF_A_NAME]
 
 
 def current_trace_id() -> str:

@@ -73,6 +73,7 @@ class Metric:
 
 RPC_SYSTEM: Final = Attribute("rpc.system", "always `grpc`")
 RPC_METHOD: Final = Attribute("rpc.method", "the full name of the RPC, `package.Service/Method`")
+USER_AGENT: Final = Attribute("user_agent.original", "what the client says of its version and its contract")
 RPC_CODE: Final = Attribute("rpc.response.status_code", "the status code by its name")
 REASON: Final = Attribute("authority.reason", "why it was refused; a refusal is no error")
 INCIDENT: Final = Attribute("authority.incident_id", "the id under which the log says what went wrong")
@@ -93,6 +94,7 @@ EVENT_TYPE: Final = Attribute("authority.event_type", "for example `memory.commi
 ATTRIBUTES: Final = (
     RPC_SYSTEM,
     RPC_METHOD,
+    USER_AGENT,
     RPC_CODE,
     REASON,
     INCIDENT,

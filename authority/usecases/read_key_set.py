@@ -14,6 +14,7 @@ class PublishedKeySet:
     here: Here
     keys: tuple[IssuerKey, ...]
     accepted_payload_types: tuple[str, ...]
+    service_version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,9 @@ class GetKeySet:
 
     keys: KeySet
     here: Here
+    service_version: str
 
     async def __call__(self) -> PublishedKeySet:
         """The key set as this process knows it, at most seconds old."""
-        return PublishedKeySet(self.here, self.keys.published(), self.keys.accepted_payload_types())
+        keys = self.keys
+        return PublishedKeySet(self.here, keys.published(), keys.accepted_payload_types(), self.service_version)

@@ -19,6 +19,7 @@ from opentelemetry import trace
 from authority.embedded import PostgresServer
 from authority.telemetry.names import ATTRIBUTES, COMMITS, METRICS, REDIS_AVAILABLE, REFUSALS, SPANS, Metric
 from authority.telemetry.reading import read
+from capability_authority.client.versions import user_agent
 from capability_authority.v1.capability_service_pb2 import (
     BatchCommitValidatedRequest,
     BatchCommitValidatedResponse,
@@ -126,6 +127,8 @@ async def test_a_commit_is_one_trace_from_its_caller_to_the_database_function(wa
     call, use_case = _one(spans, COMMIT), _one(spans, "use case commit")
     wait, gathered = _one(spans, "wait for commit"), _one(spans, "gathered commit")
     assert (call.parent_id, call.kind) == (f"{caller.span_id:016x}", "SPAN_KIND_SERVER")
+    # And it says which client that was
+    assert str(call.attributes["user_agent.original"]).startswith(user_agent())
     assert {"use case authenticate", "use case commit"} <= _children(spans, call)
     assert {"redis MGET", "wait for commit", "redis what was told"} <= _children(spans, use_case)
     assert _children(spans, wait) == {"gathered commit"}

@@ -278,7 +278,7 @@ class Authority:
 
     async def key_set(self) -> KeySet:
         """The keys as a client gets them from this process."""
-        published = await GetKeySet(self.ring, HERE)()
+        published = await GetKeySet(self.ring, HERE, "0.0.0")()
         return KeySet.from_response(key_set_response(published), pinned_issuer=HERE.issuer, pinned_key_ids=None)
 
     async def learn_keys(self) -> None:

@@ -1,11 +1,17 @@
 """Messages of CapabilityService that tell the authority's keys."""
 
+from typing import Final
+
 from authority.domain.statement import IssuerKey
 from authority.rpc.convert.enums import KEY_PURPOSES, KEY_STATES
 from authority.rpc.convert.times import optional_timestamp, timestamp_message
 from authority.rpc.convert.values import tenant_message
 from authority.usecases.read_key_set import PublishedKeySet
 from capability_authority.v1 import capability_service_pb2 as pb
+from capability_authority.v1 import types_pb2
+
+CONTRACT_REVISION: Final = max(types_pb2.ContractRevision.values())
+"""The revision of the contract that this code was generated from, and serves."""
 
 
 def key_set_response(published: PublishedKeySet) -> pb.GetKeySetResponse:
@@ -15,6 +21,8 @@ def key_set_response(published: PublishedKeySet) -> pb.GetKeySetResponse:
         audience=published.here.audience,
         keys=[_key(key) for key in published.keys],
         accepted_payload_types=published.accepted_payload_types,
+        service_version=published.service_version,
+        contract_revision=CONTRACT_REVISION,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Final
 import grpc
 from grpc import aio
 
-from authority.rpc.current_call import Context, known_caller, known_refusal, sent_trace
+from authority.rpc.current_call import Context, known_caller, known_refusal, sent_trace, sent_user_agent
 from authority.rpc.errors import TABLE
 from authority.rpc.interceptors.wrapping import Handler, Interceptor, behaviour_of, stream_like, unary_handler
 from authority.rpc.methods import METHODS, OPEN_SERVICES
@@ -28,6 +28,7 @@ from authority.telemetry.names import (
     RPC_METHOD,
     RPC_SYSTEM,
     TENANT,
+    USER_AGENT,
 )
 from authority.telemetry.spans import OpenSpan
 
@@ -88,6 +89,8 @@ def _told_of(method: str, context: Context) -> Iterator[_Told]:
     with spans.continuing(RPC.of(name), *sent_trace(context)) as span:
         span.set(RPC_SYSTEM, "grpc")
         span.set(RPC_METHOD, name)
+        if spans.are_heard():
+            span.set(USER_AGENT, sent_user_agent(context))
         try:
             yield told
         except aio.AbortError:

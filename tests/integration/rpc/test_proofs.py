@@ -112,7 +112,7 @@ async def test_malformed_is_told_before_the_use_case_judges_the_proof() -> None:
 
 async def test_the_key_set_needs_no_proof() -> None:
     async def get_key_set() -> PublishedKeySet:
-        return PublishedKeySet(Here("issuer", AUDIENCE), (), ("type",))
+        return PublishedKeySet(Here("issuer", AUDIENCE), (), ("type",), "1.2.3")
 
     async with running(use_cases(authenticate=Gate(), get_key_set=get_key_set)) as service:
         answer = await service.call(KEY_SET, b"", metadata=())

@@ -413,7 +413,9 @@ def test_the_key_set_tells_scope_and_compromise_only_where_there_is_any() -> Non
     everywhere = IssuerKey("k1", b"p" * 32, KeyPurpose.RECEIPT, KeyState.ACTIVE, Instant(1_000))
     narrow = IssuerKey("k2", b"q" * 32, KeyPurpose.GRANT, KeyState.REVOKED, Instant(1_000), Instant(2_000), TENANT, "n")
 
-    response = keys.key_set_response(PublishedKeySet(Here("issuer", "audience"), (everywhere, narrow), ("type",)))
+    published = PublishedKeySet(Here("issuer", "audience"), (everywhere, narrow), ("type",), "1.2.3")
+
+    response = keys.key_set_response(published)
 
     assert _unset(response) == set()
     assert [_unset(key) for key in response.keys] == [

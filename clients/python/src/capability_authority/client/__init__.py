@@ -92,6 +92,7 @@ from capability_authority.client.values import (
     RevocationNews,
     Validation,
 )
+from capability_authority.client.versions import Versions
 from capability_authority.offline import Check, CheckVerdict, GrantUse, KeySetRefused, Narrower
 
 __all__ = [
@@ -189,5 +190,6 @@ __all__ = [
     "UnknownRpc",
     "UnvalidatedWrite",
     "Validation",
+    "Versions",
     "grant_terms",
 ]

@@ -10,6 +10,7 @@ import grpc
 from grpc import aio
 
 from capability_authority.client.private_files import read_private_file
+from capability_authority.client.versions import user_agent
 
 __all__ = ["ClientCertificate", "PlaintextRefused", "TlsRoots", "is_local", "open_channel", "require_protected"]
 
@@ -110,13 +111,14 @@ def open_channel(target: str, tls: TlsRoots | None) -> aio.Channel:
     Raises `PlaintextRefused`.
     """
     require_protected(target, tls)
+    options = [*_OPTIONS, ("grpc.primary_user_agent", user_agent())]
     if tls is None:
         # A proxy would take the plaintext off this machine.
-        return aio.insecure_channel(target, options=[*_OPTIONS, ("grpc.enable_http_proxy", 0)])
+        return aio.insecure_channel(target, options=[*options, ("grpc.enable_http_proxy", 0)])
     named = [] if tls.server_name is None else [("grpc.ssl_target_name_override", tls.server_name)]
     shown = (tls.client.private_key, tls.client.certificate) if tls.client else (None, None)
     credentials = grpc.ssl_channel_credentials(tls.pem, *shown)
-    return aio.secure_channel(target, credentials, options=[*_OPTIONS, *named])
+    return aio.secure_channel(target, credentials, options=[*options, *named])
 
 
 def _ip(host: str) -> IPv4Address | IPv6Address | None:

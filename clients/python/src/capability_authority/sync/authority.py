@@ -117,6 +117,7 @@ class CapabilityAuthority(Delegate):
     revoke = waiting(Async.revoke)
     watch_revocations = iterating(Async.watch_revocations)
     key_set = waiting(Async.key_set)
+    versions = waiting(Async.versions)
 
     commit = waiting(Async.commit)
     commit_batch = waiting(Async.commit_batch)

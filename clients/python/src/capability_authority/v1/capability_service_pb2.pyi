@@ -779,8 +779,14 @@ class GetKeySetResponse(_message.Message):
     AUDIENCE_FIELD_NUMBER: _builtins.int
     KEYS_FIELD_NUMBER: _builtins.int
     ACCEPTED_PAYLOAD_TYPES_FIELD_NUMBER: _builtins.int
+    SERVICE_VERSION_FIELD_NUMBER: _builtins.int
+    CONTRACT_REVISION_FIELD_NUMBER: _builtins.int
     issuer: _builtins.str
     audience: _builtins.str
+    service_version: _builtins.str
+    """Of the software that serves, such as "0.1.0". For people: what is served follows from the contract's revision."""
+    contract_revision: _builtins.int
+    """The number of the highest ContractRevision that is served. A client and an authority speak the lower of their two."""
     @_builtins.property
     def keys(self) -> _containers.RepeatedCompositeFieldContainer[Global___GetKeySetResponse.Key]: ...
     @_builtins.property
@@ -792,10 +798,12 @@ class GetKeySetResponse(_message.Message):
         audience: _builtins.str = ...,
         keys: _abc.Iterable[Global___GetKeySetResponse.Key] | None = ...,
         accepted_payload_types: _abc.Iterable[_builtins.str] | None = ...,
+        service_version: _builtins.str = ...,
+        contract_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted_payload_types", b"accepted_payload_types", "audience", b"audience", "issuer", b"issuer", "keys", b"keys"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accepted_payload_types", b"accepted_payload_types", "audience", b"audience", "contract_revision", b"contract_revision", "issuer", b"issuer", "keys", b"keys", "service_version", b"service_version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -24,29 +24,31 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#capability_authority/v1/types.proto\x12\x17\x63\x61pability_authority.v1\"*\n\tTenantRef\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\"-\n\x0cPrincipalRef\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\"e\n\x04\x43ost\x12\r\n\x05stage\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x14\n\x0cinput_tokens\x18\x03 \x01(\x03\x12\x15\n\routput_tokens\x18\x04 \x01(\x03\x12\x12\n\nusd_micros\x18\x05 \x01(\x03\"\xab\x01\n\x11ValidationFinding\x12\x11\n\tvalidator\x18\x01 \x01(\t\x12\x19\n\x11validator_version\x18\x02 \x01(\t\x12;\n\x07outcome\x18\x03 \x01(\x0e\x32*.capability_authority.v1.ValidationOutcome\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x1b\n\x13\x63onfidence_permille\x18\x05 \x01(\r*\x86\x02\n\rPrincipalKind\x12\x1e\n\x1aPRINCIPAL_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13PRINCIPAL_KIND_USER\x10\x01\x12\x1a\n\x16PRINCIPAL_KIND_SERVICE\x10\x02\x12\x18\n\x14PRINCIPAL_KIND_AGENT\x10\x03\x12\x18\n\x14PRINCIPAL_KIND_MODEL\x10\x04\x12\x17\n\x13PRINCIPAL_KIND_TOOL\x10\x05\x12\x1b\n\x17PRINCIPAL_KIND_OBSERVER\x10\x06\x12\x1c\n\x18PRINCIPAL_KIND_VALIDATOR\x10\x07\x12\x18\n\x14PRINCIPAL_KIND_ADMIN\x10\x08*\xb7\x01\n\nProvenance\x12\x1a\n\x16PROVENANCE_UNSPECIFIED\x10\x00\x12!\n\x1dPROVENANCE_SYSTEM_OBSERVATION\x10\x01\x12\x1a\n\x16PROVENANCE_TOOL_RESULT\x10\x02\x12\x19\n\x15PROVENANCE_USER_CLAIM\x10\x03\x12\x1b\n\x17PROVENANCE_AGENT_OUTPUT\x10\x04\x12\x16\n\x12PROVENANCE_UNKNOWN\x10\x05*\xb2\x01\n\nMemoryType\x12\x1b\n\x17MEMORY_TYPE_UNSPECIFIED\x10\x00\x12\x1c\n\x18MEMORY_TYPE_DURABLE_FACT\x10\x01\x12\x1a\n\x16MEMORY_TYPE_PREFERENCE\x10\x02\x12\x19\n\x15MEMORY_TYPE_PROCEDURE\x10\x03\x12\x18\n\x14MEMORY_TYPE_SNAPSHOT\x10\x04\x12\x18\n\x14MEMORY_TYPE_CRITIQUE\x10\x05*\x87\x01\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x16\n\x12VISIBILITY_PRIVATE\x10\x01\x12\x16\n\x12VISIBILITY_CHANNEL\x10\x02\x12\x13\n\x0fVISIBILITY_TEAM\x10\x03\x12\x18\n\x14VISIBILITY_WORKSPACE\x10\x04*\x90\x01\n\x11ValidationOutcome\x12\"\n\x1eVALIDATION_OUTCOME_UNSPECIFIED\x10\x00\x12\x1b\n\x17VALIDATION_OUTCOME_PASS\x10\x01\x12\x1d\n\x19VALIDATION_OUTCOME_REVIEW\x10\x02\x12\x1b\n\x17VALIDATION_OUTCOME_FAIL\x10\x03*\x91\x01\n\x0f\x44\x65\x63isionOutcome\x12 \n\x1c\x44\x45\x43ISION_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x44\x45\x43ISION_OUTCOME_ALLOW\x10\x01\x12%\n!DECISION_OUTCOME_REQUIRE_APPROVAL\x10\x02\x12\x19\n\x15\x44\x45\x43ISION_OUTCOME_DENY\x10\x03*\xdf\x01\n\nKeyPurpose\x12\x1b\n\x17KEY_PURPOSE_UNSPECIFIED\x10\x00\x12\x1a\n\x16KEY_PURPOSE_CAPABILITY\x10\x01\x12\x15\n\x11KEY_PURPOSE_GRANT\x10\x02\x12\x17\n\x13KEY_PURPOSE_RECEIPT\x10\x03\x12\x1a\n\x16KEY_PURPOSE_VALIDATION\x10\x04\x12\x18\n\x14KEY_PURPOSE_DECISION\x10\x05\x12\x1a\n\x16KEY_PURPOSE_REVOCATION\x10\x06\x12\x16\n\x12KEY_PURPOSE_HOLDER\x10\x07*j\n\x08KeyState\x12\x19\n\x15KEY_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10KEY_STATE_ACTIVE\x10\x01\x12\x16\n\x12KEY_STATE_RETIRING\x10\x02\x12\x15\n\x11KEY_STATE_REVOKED\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#capability_authority/v1/types.proto\x12\x17\x63\x61pability_authority.v1\"*\n\tTenantRef\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\"-\n\x0cPrincipalRef\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\"e\n\x04\x43ost\x12\r\n\x05stage\x18\x01 \x01(\t\x12\r\n\x05model\x18\x02 \x01(\t\x12\x14\n\x0cinput_tokens\x18\x03 \x01(\x03\x12\x15\n\routput_tokens\x18\x04 \x01(\x03\x12\x12\n\nusd_micros\x18\x05 \x01(\x03\"\xab\x01\n\x11ValidationFinding\x12\x11\n\tvalidator\x18\x01 \x01(\t\x12\x19\n\x11validator_version\x18\x02 \x01(\t\x12;\n\x07outcome\x18\x03 \x01(\x0e\x32*.capability_authority.v1.ValidationOutcome\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x1b\n\x13\x63onfidence_permille\x18\x05 \x01(\r*N\n\x10\x43ontractRevision\x12!\n\x1d\x43ONTRACT_REVISION_UNSPECIFIED\x10\x00\x12\x17\n\x13\x43ONTRACT_REVISION_1\x10\x01*\x86\x02\n\rPrincipalKind\x12\x1e\n\x1aPRINCIPAL_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13PRINCIPAL_KIND_USER\x10\x01\x12\x1a\n\x16PRINCIPAL_KIND_SERVICE\x10\x02\x12\x18\n\x14PRINCIPAL_KIND_AGENT\x10\x03\x12\x18\n\x14PRINCIPAL_KIND_MODEL\x10\x04\x12\x17\n\x13PRINCIPAL_KIND_TOOL\x10\x05\x12\x1b\n\x17PRINCIPAL_KIND_OBSERVER\x10\x06\x12\x1c\n\x18PRINCIPAL_KIND_VALIDATOR\x10\x07\x12\x18\n\x14PRINCIPAL_KIND_ADMIN\x10\x08*\xb7\x01\n\nProvenance\x12\x1a\n\x16PROVENANCE_UNSPECIFIED\x10\x00\x12!\n\x1dPROVENANCE_SYSTEM_OBSERVATION\x10\x01\x12\x1a\n\x16PROVENANCE_TOOL_RESULT\x10\x02\x12\x19\n\x15PROVENANCE_USER_CLAIM\x10\x03\x12\x1b\n\x17PROVENANCE_AGENT_OUTPUT\x10\x04\x12\x16\n\x12PROVENANCE_UNKNOWN\x10\x05*\xb2\x01\n\nMemoryType\x12\x1b\n\x17MEMORY_TYPE_UNSPECIFIED\x10\x00\x12\x1c\n\x18MEMORY_TYPE_DURABLE_FACT\x10\x01\x12\x1a\n\x16MEMORY_TYPE_PREFERENCE\x10\x02\x12\x19\n\x15MEMORY_TYPE_PROCEDURE\x10\x03\x12\x18\n\x14MEMORY_TYPE_SNAPSHOT\x10\x04\x12\x18\n\x14MEMORY_TYPE_CRITIQUE\x10\x05*\x87\x01\n\nVisibility\x12\x1a\n\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x16\n\x12VISIBILITY_PRIVATE\x10\x01\x12\x16\n\x12VISIBILITY_CHANNEL\x10\x02\x12\x13\n\x0fVISIBILITY_TEAM\x10\x03\x12\x18\n\x14VISIBILITY_WORKSPACE\x10\x04*\x90\x01\n\x11ValidationOutcome\x12\"\n\x1eVALIDATION_OUTCOME_UNSPECIFIED\x10\x00\x12\x1b\n\x17VALIDATION_OUTCOME_PASS\x10\x01\x12\x1d\n\x19VALIDATION_OUTCOME_REVIEW\x10\x02\x12\x1b\n\x17VALIDATION_OUTCOME_FAIL\x10\x03*\x91\x01\n\x0f\x44\x65\x63isionOutcome\x12 \n\x1c\x44\x45\x43ISION_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x44\x45\x43ISION_OUTCOME_ALLOW\x10\x01\x12%\n!DECISION_OUTCOME_REQUIRE_APPROVAL\x10\x02\x12\x19\n\x15\x44\x45\x43ISION_OUTCOME_DENY\x10\x03*\xdf\x01\n\nKeyPurpose\x12\x1b\n\x17KEY_PURPOSE_UNSPECIFIED\x10\x00\x12\x1a\n\x16KEY_PURPOSE_CAPABILITY\x10\x01\x12\x15\n\x11KEY_PURPOSE_GRANT\x10\x02\x12\x17\n\x13KEY_PURPOSE_RECEIPT\x10\x03\x12\x1a\n\x16KEY_PURPOSE_VALIDATION\x10\x04\x12\x18\n\x14KEY_PURPOSE_DECISION\x10\x05\x12\x1a\n\x16KEY_PURPOSE_REVOCATION\x10\x06\x12\x16\n\x12KEY_PURPOSE_HOLDER\x10\x07*j\n\x08KeyState\x12\x19\n\x15KEY_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10KEY_STATE_ACTIVE\x10\x01\x12\x16\n\x12KEY_STATE_RETIRING\x10\x02\x12\x15\n\x11KEY_STATE_REVOKED\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'capability_authority.v1.types_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PRINCIPALKIND']._serialized_start=433
-  _globals['_PRINCIPALKIND']._serialized_end=695
-  _globals['_PROVENANCE']._serialized_start=698
-  _globals['_PROVENANCE']._serialized_end=881
-  _globals['_MEMORYTYPE']._serialized_start=884
-  _globals['_MEMORYTYPE']._serialized_end=1062
-  _globals['_VISIBILITY']._serialized_start=1065
-  _globals['_VISIBILITY']._serialized_end=1200
-  _globals['_VALIDATIONOUTCOME']._serialized_start=1203
-  _globals['_VALIDATIONOUTCOME']._serialized_end=1347
-  _globals['_DECISIONOUTCOME']._serialized_start=1350
-  _globals['_DECISIONOUTCOME']._serialized_end=1495
-  _globals['_KEYPURPOSE']._serialized_start=1498
-  _globals['_KEYPURPOSE']._serialized_end=1721
-  _globals['_KEYSTATE']._serialized_start=1723
-  _globals['_KEYSTATE']._serialized_end=1829
+  _globals['_CONTRACTREVISION']._serialized_start=432
+  _globals['_CONTRACTREVISION']._serialized_end=510
+  _globals['_PRINCIPALKIND']._serialized_start=513
+  _globals['_PRINCIPALKIND']._serialized_end=775
+  _globals['_PROVENANCE']._serialized_start=778
+  _globals['_PROVENANCE']._serialized_end=961
+  _globals['_MEMORYTYPE']._serialized_start=964
+  _globals['_MEMORYTYPE']._serialized_end=1142
+  _globals['_VISIBILITY']._serialized_start=1145
+  _globals['_VISIBILITY']._serialized_end=1280
+  _globals['_VALIDATIONOUTCOME']._serialized_start=1283
+  _globals['_VALIDATIONOUTCOME']._serialized_end=1427
+  _globals['_DECISIONOUTCOME']._serialized_start=1430
+  _globals['_DECISIONOUTCOME']._serialized_end=1575
+  _globals['_KEYPURPOSE']._serialized_start=1578
+  _globals['_KEYPURPOSE']._serialized_end=1801
+  _globals['_KEYSTATE']._serialized_start=1803
+  _globals['_KEYSTATE']._serialized_end=1909
   _globals['_TENANTREF']._serialized_start=64
   _globals['_TENANTREF']._serialized_end=106
   _globals['_PRINCIPALREF']._serialized_start=108

@@ -19,6 +19,25 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _ContractRevision:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ContractRevisionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ContractRevision.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CONTRACT_REVISION_UNSPECIFIED: _ContractRevision.ValueType  # 0
+    CONTRACT_REVISION_1: _ContractRevision.ValueType  # 1
+
+class ContractRevision(_ContractRevision, metaclass=_ContractRevisionEnumTypeWrapper):
+    """The revisions of this contract. Each only adds to those before it, so that a client of any of them works with an authority
+    of any later one; what is newer than an authority it answers with MALFORMED (a field) or NOT_IMPLEMENTED (an RPC). The
+    highest value is the revision of whoever has this file.
+    """
+
+CONTRACT_REVISION_UNSPECIFIED: ContractRevision.ValueType  # 0
+CONTRACT_REVISION_1: ContractRevision.ValueType  # 1
+Global___ContractRevision: _TypeAlias = ContractRevision  # noqa: Y015
+
 class _PrincipalKind:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015

@@ -10,6 +10,7 @@ from capability_authority.client.connection import Connection
 from capability_authority.client.content import Content
 from capability_authority.client.presentations import present, terms_of
 from capability_authority.client.values import CapabilityVerdict, IssuedCapability, Revocation, RevocationNews
+from capability_authority.client.versions import CONTRACT_REVISION, Versions, client_version
 from capability_authority.client.words import word_of
 from capability_authority.offline import KeySet, KeyUnknown, RevocationFeed
 from capability_authority.v1 import capability_service_pb2 as pb
@@ -111,6 +112,14 @@ class CapabilityVerbs(Connection):
         if message.HasField("heartbeat"):
             await believed(feed.hear, message.heartbeat)
         return RevocationNews(tuple(revoked), feed)
+
+    async def versions(self, **options: Unpack[CallOptions]) -> Versions:
+        """Which versions meet here, asked anew: of this client, of the authority, and of the contract between them.
+
+        Raises `AuthorityError`.
+        """
+        response = await self._fetch_key_set(**options)
+        return Versions(client_version(), response.service_version, CONTRACT_REVISION, response.contract_revision)
 
     async def key_set(self, *, refresh: bool = False, **options: Unpack[CallOptions]) -> KeySet:
         """The pinned issuer's keys, to verify statements with `capability_authority.offline`.

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file capability_authority/v1/types.proto.
  */
 export const file_capability_authority_v1_types: GenFile = /*@__PURE__*/
-  fileDesc("CiNjYXBhYmlsaXR5X2F1dGhvcml0eS92MS90eXBlcy5wcm90bxIXY2FwYWJpbGl0eV9hdXRob3JpdHkudjEiKgoJVGVuYW50UmVmEhEKCW5hbWVzcGFjZRgBIAEoCRIKCgJpZBgCIAEoCSItCgxQcmluY2lwYWxSZWYSEQoJbmFtZXNwYWNlGAEgASgJEgoKAmlkGAIgASgJImUKBENvc3QSDQoFc3RhZ2UYASABKAkSDQoFbW9kZWwYAiABKAkSFAoMaW5wdXRfdG9rZW5zGAMgASgDEhUKDW91dHB1dF90b2tlbnMYBCABKAMSEgoKdXNkX21pY3JvcxgFIAEoAyKrAQoRVmFsaWRhdGlvbkZpbmRpbmcSEQoJdmFsaWRhdG9yGAEgASgJEhkKEXZhbGlkYXRvcl92ZXJzaW9uGAIgASgJEjsKB291dGNvbWUYAyABKA4yKi5jYXBhYmlsaXR5X2F1dGhvcml0eS52MS5WYWxpZGF0aW9uT3V0Y29tZRIOCgZyZWFzb24YBCABKAkSGwoTY29uZmlkZW5jZV9wZXJtaWxsZRgFIAEoDSqGAgoNUHJpbmNpcGFsS2luZBIeChpQUklOQ0lQQUxfS0lORF9VTlNQRUNJRklFRBAAEhcKE1BSSU5DSVBBTF9LSU5EX1VTRVIQARIaChZQUklOQ0lQQUxfS0lORF9TRVJWSUNFEAISGAoUUFJJTkNJUEFMX0tJTkRfQUdFTlQQAxIYChRQUklOQ0lQQUxfS0lORF9NT0RFTBAEEhcKE1BSSU5DSVBBTF9LSU5EX1RPT0wQBRIbChdQUklOQ0lQQUxfS0lORF9PQlNFUlZFUhAGEhwKGFBSSU5DSVBBTF9LSU5EX1ZBTElEQVRPUhAHEhgKFFBSSU5DSVBBTF9LSU5EX0FETUlOEAgqtwEKClByb3ZlbmFuY2USGgoWUFJPVkVOQU5DRV9VTlNQRUNJRklFRBAAEiEKHVBST1ZFTkFOQ0VfU1lTVEVNX09CU0VSVkFUSU9OEAESGgoWUFJPVkVOQU5DRV9UT09MX1JFU1VMVBACEhkKFVBST1ZFTkFOQ0VfVVNFUl9DTEFJTRADEhsKF1BST1ZFTkFOQ0VfQUdFTlRfT1VUUFVUEAQSFgoSUFJPVkVOQU5DRV9VTktOT1dOEAUqsgEKCk1lbW9yeVR5cGUSGwoXTUVNT1JZX1RZUEVfVU5TUEVDSUZJRUQQABIcChhNRU1PUllfVFlQRV9EVVJBQkxFX0ZBQ1QQARIaChZNRU1PUllfVFlQRV9QUkVGRVJFTkNFEAISGQoVTUVNT1JZX1RZUEVfUFJPQ0VEVVJFEAMSGAoUTUVNT1JZX1RZUEVfU05BUFNIT1QQBBIYChRNRU1PUllfVFlQRV9DUklUSVFVRRAFKocBCgpWaXNpYmlsaXR5EhoKFlZJU0lCSUxJVFlfVU5TUEVDSUZJRUQQABIWChJWSVNJQklMSVRZX1BSSVZBVEUQARIWChJWSVNJQklMSVRZX0NIQU5ORUwQAhITCg9WSVNJQklMSVRZX1RFQU0QAxIYChRWSVNJQklMSVRZX1dPUktTUEFDRRAEKpABChFWYWxpZGF0aW9uT3V0Y29tZRIiCh5WQUxJREFUSU9OX09VVENPTUVfVU5TUEVDSUZJRUQQABIbChdWQUxJREFUSU9OX09VVENPTUVfUEFTUxABEh0KGVZBTElEQVRJT05fT1VUQ09NRV9SRVZJRVcQAhIbChdWQUxJREFUSU9OX09VVENPTUVfRkFJTBADKpEBCg9EZWNpc2lvbk91dGNvbWUSIAocREVDSVNJT05fT1VUQ09NRV9VTlNQRUNJRklFRBAAEhoKFkRFQ0lTSU9OX09VVENPTUVfQUxMT1cQARIlCiFERUNJU0lPTl9PVVRDT01FX1JFUVVJUkVfQVBQUk9WQUwQAhIZChVERUNJU0lPTl9PVVRDT01FX0RFTlkQAyrfAQoKS2V5UHVycG9zZRIbChdLRVlfUFVSUE9TRV9VTlNQRUNJRklFRBAAEhoKFktFWV9QVVJQT1NFX0NBUEFCSUxJVFkQARIVChFLRVlfUFVSUE9TRV9HUkFOVBACEhcKE0tFWV9QVVJQT1NFX1JFQ0VJUFQQAxIaChZLRVlfUFVSUE9TRV9WQUxJREFUSU9OEAQSGAoUS0VZX1BVUlBPU0VfREVDSVNJT04QBRIaChZLRVlfUFVSUE9TRV9SRVZPQ0FUSU9OEAYSFgoSS0VZX1BVUlBPU0VfSE9MREVSEAcqagoIS2V5U3RhdGUSGQoVS0VZX1NUQVRFX1VOU1BFQ0lGSUVEEAASFAoQS0VZX1NUQVRFX0FDVElWRRABEhYKEktFWV9TVEFURV9SRVRJUklORxACEhUKEUtFWV9TVEFURV9SRVZPS0VEEANiBnByb3RvMw");
+  fileDesc("CiNjYXBhYmlsaXR5X2F1dGhvcml0eS92MS90eXBlcy5wcm90bxIXY2FwYWJpbGl0eV9hdXRob3JpdHkudjEiKgoJVGVuYW50UmVmEhEKCW5hbWVzcGFjZRgBIAEoCRIKCgJpZBgCIAEoCSItCgxQcmluY2lwYWxSZWYSEQoJbmFtZXNwYWNlGAEgASgJEgoKAmlkGAIgASgJImUKBENvc3QSDQoFc3RhZ2UYASABKAkSDQoFbW9kZWwYAiABKAkSFAoMaW5wdXRfdG9rZW5zGAMgASgDEhUKDW91dHB1dF90b2tlbnMYBCABKAMSEgoKdXNkX21pY3JvcxgFIAEoAyKrAQoRVmFsaWRhdGlvbkZpbmRpbmcSEQoJdmFsaWRhdG9yGAEgASgJEhkKEXZhbGlkYXRvcl92ZXJzaW9uGAIgASgJEjsKB291dGNvbWUYAyABKA4yKi5jYXBhYmlsaXR5X2F1dGhvcml0eS52MS5WYWxpZGF0aW9uT3V0Y29tZRIOCgZyZWFzb24YBCABKAkSGwoTY29uZmlkZW5jZV9wZXJtaWxsZRgFIAEoDSpOChBDb250cmFjdFJldmlzaW9uEiEKHUNPTlRSQUNUX1JFVklTSU9OX1VOU1BFQ0lGSUVEEAASFwoTQ09OVFJBQ1RfUkVWSVNJT05fMRABKoYCCg1QcmluY2lwYWxLaW5kEh4KGlBSSU5DSVBBTF9LSU5EX1VOU1BFQ0lGSUVEEAASFwoTUFJJTkNJUEFMX0tJTkRfVVNFUhABEhoKFlBSSU5DSVBBTF9LSU5EX1NFUlZJQ0UQAhIYChRQUklOQ0lQQUxfS0lORF9BR0VOVBADEhgKFFBSSU5DSVBBTF9LSU5EX01PREVMEAQSFwoTUFJJTkNJUEFMX0tJTkRfVE9PTBAFEhsKF1BSSU5DSVBBTF9LSU5EX09CU0VSVkVSEAYSHAoYUFJJTkNJUEFMX0tJTkRfVkFMSURBVE9SEAcSGAoUUFJJTkNJUEFMX0tJTkRfQURNSU4QCCq3AQoKUHJvdmVuYW5jZRIaChZQUk9WRU5BTkNFX1VOU1BFQ0lGSUVEEAASIQodUFJPVkVOQU5DRV9TWVNURU1fT0JTRVJWQVRJT04QARIaChZQUk9WRU5BTkNFX1RPT0xfUkVTVUxUEAISGQoVUFJPVkVOQU5DRV9VU0VSX0NMQUlNEAMSGwoXUFJPVkVOQU5DRV9BR0VOVF9PVVRQVVQQBBIWChJQUk9WRU5BTkNFX1VOS05PV04QBSqyAQoKTWVtb3J5VHlwZRIbChdNRU1PUllfVFlQRV9VTlNQRUNJRklFRBAAEhwKGE1FTU9SWV9UWVBFX0RVUkFCTEVfRkFDVBABEhoKFk1FTU9SWV9UWVBFX1BSRUZFUkVOQ0UQAhIZChVNRU1PUllfVFlQRV9QUk9DRURVUkUQAxIYChRNRU1PUllfVFlQRV9TTkFQU0hPVBAEEhgKFE1FTU9SWV9UWVBFX0NSSVRJUVVFEAUqhwEKClZpc2liaWxpdHkSGgoWVklTSUJJTElUWV9VTlNQRUNJRklFRBAAEhYKElZJU0lCSUxJVFlfUFJJVkFURRABEhYKElZJU0lCSUxJVFlfQ0hBTk5FTBACEhMKD1ZJU0lCSUxJVFlfVEVBTRADEhgKFFZJU0lCSUxJVFlfV09SS1NQQUNFEAQqkAEKEVZhbGlkYXRpb25PdXRjb21lEiIKHlZBTElEQVRJT05fT1VUQ09NRV9VTlNQRUNJRklFRBAAEhsKF1ZBTElEQVRJT05fT1VUQ09NRV9QQVNTEAESHQoZVkFMSURBVElPTl9PVVRDT01FX1JFVklFVxACEhsKF1ZBTElEQVRJT05fT1VUQ09NRV9GQUlMEAMqkQEKD0RlY2lzaW9uT3V0Y29tZRIgChxERUNJU0lPTl9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGgoWREVDSVNJT05fT1VUQ09NRV9BTExPVxABEiUKIURFQ0lTSU9OX09VVENPTUVfUkVRVUlSRV9BUFBST1ZBTBACEhkKFURFQ0lTSU9OX09VVENPTUVfREVOWRADKt8BCgpLZXlQdXJwb3NlEhsKF0tFWV9QVVJQT1NFX1VOU1BFQ0lGSUVEEAASGgoWS0VZX1BVUlBPU0VfQ0FQQUJJTElUWRABEhUKEUtFWV9QVVJQT1NFX0dSQU5UEAISFwoTS0VZX1BVUlBPU0VfUkVDRUlQVBADEhoKFktFWV9QVVJQT1NFX1ZBTElEQVRJT04QBBIYChRLRVlfUFVSUE9TRV9ERUNJU0lPThAFEhoKFktFWV9QVVJQT1NFX1JFVk9DQVRJT04QBhIWChJLRVlfUFVSUE9TRV9IT0xERVIQBypqCghLZXlTdGF0ZRIZChVLRVlfU1RBVEVfVU5TUEVDSUZJRUQQABIUChBLRVlfU1RBVEVfQUNUSVZFEAESFgoSS0VZX1NUQVRFX1JFVElSSU5HEAISFQoRS0VZX1NUQVRFX1JFVk9LRUQQA2IGcHJvdG8z");
 
 /**
  * A tenant. Equal ids in two namespaces are never the same tenant.
@@ -152,6 +152,31 @@ export const ValidationFindingSchema: GenMessage<ValidationFinding> = /*@__PURE_
   messageDesc(file_capability_authority_v1_types, 3);
 
 /**
+ * The revisions of this contract. Each only adds to those before it, so that a client of any of them works with an authority
+ * of any later one; what is newer than an authority it answers with MALFORMED (a field) or NOT_IMPLEMENTED (an RPC). The
+ * highest value is the revision of whoever has this file.
+ *
+ * @generated from enum capability_authority.v1.ContractRevision
+ */
+export enum ContractRevision {
+  /**
+   * @generated from enum value: CONTRACT_REVISION_UNSPECIFIED = 0;
+   */
+  CONTRACT_REVISION_UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: CONTRACT_REVISION_1 = 1;
+   */
+  CONTRACT_REVISION_1 = 1,
+}
+
+/**
+ * Describes the enum capability_authority.v1.ContractRevision.
+ */
+export const ContractRevisionSchema: GenEnum<ContractRevision> = /*@__PURE__*/
+  enumDesc(file_capability_authority_v1_types, 0);
+
+/**
  * What a registered principal is. The kind decides the provenance of what it proposes and which RPCs it may call.
  *
  * @generated from enum capability_authority.v1.PrincipalKind
@@ -207,7 +232,7 @@ export enum PrincipalKind {
  * Describes the enum capability_authority.v1.PrincipalKind.
  */
 export const PrincipalKindSchema: GenEnum<PrincipalKind> = /*@__PURE__*/
-  enumDesc(file_capability_authority_v1_types, 0);
+  enumDesc(file_capability_authority_v1_types, 1);
 
 /**
  * Where a piece of learned memory came from, stamped by the authority whatever its body claims.
@@ -250,7 +275,7 @@ export enum Provenance {
  * Describes the enum capability_authority.v1.Provenance.
  */
 export const ProvenanceSchema: GenEnum<Provenance> = /*@__PURE__*/
-  enumDesc(file_capability_authority_v1_types, 1);
+  enumDesc(file_capability_authority_v1_types, 2);
 
 /**
  * @generated from enum capability_authority.v1.MemoryType
@@ -301,7 +326,7 @@ export enum MemoryType {
  * Describes the enum capability_authority.v1.MemoryType.
  */
 export const MemoryTypeSchema: GenEnum<MemoryType> = /*@__PURE__*/
-  enumDesc(file_capability_authority_v1_types, 2);
+  enumDesc(file_capability_authority_v1_types, 3);
 
 /**
  * Who may see a record: an access control, never a ranking signal.
@@ -339,7 +364,7 @@ export enum Visibility {
  * Describes the enum capability_authority.v1.Visibility.
  */
 export const VisibilitySchema: GenEnum<Visibility> = /*@__PURE__*/
-  enumDesc(file_capability_authority_v1_types, 3);
+  enumDesc(file_capability_authority_v1_types, 4);
 
 /**
  * @generated from enum capability_authority.v1.ValidationOutcome
@@ -372,7 +397,7 @@ export enum ValidationOutcome {
  * Describes the enum capability_authority.v1.ValidationOutcome.
  */
 export const ValidationOutcomeSchema: GenEnum<ValidationOutcome> = /*@__PURE__*/
-  enumDesc(file_capability_authority_v1_types, 4);
+  enumDesc(file_capability_authority_v1_types, 5);
 
 /**
  * @generated from enum capability_authority.v1.DecisionOutcome
@@ -403,7 +428,7 @@ export enum DecisionOutcome {
  * Describes the enum capability_authority.v1.DecisionOutcome.
  */
 export const DecisionOutcomeSchema: GenEnum<DecisionOutcome> = /*@__PURE__*/
-  enumDesc(file_capability_authority_v1_types, 5);
+  enumDesc(file_capability_authority_v1_types, 6);
 
 /**
  * The one purpose a key has. A statement signed by a key of another purpose is refused.
@@ -456,7 +481,7 @@ export enum KeyPurpose {
  * Describes the enum capability_authority.v1.KeyPurpose.
  */
 export const KeyPurposeSchema: GenEnum<KeyPurpose> = /*@__PURE__*/
-  enumDesc(file_capability_authority_v1_types, 6);
+  enumDesc(file_capability_authority_v1_types, 7);
 
 /**
  * @generated from enum capability_authority.v1.KeyState
@@ -491,5 +516,5 @@ export enum KeyState {
  * Describes the enum capability_authority.v1.KeyState.
  */
 export const KeyStateSchema: GenEnum<KeyState> = /*@__PURE__*/
-  enumDesc(file_capability_authority_v1_types, 7);
+  enumDesc(file_capability_authority_v1_types, 8);
 
