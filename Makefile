@@ -70,10 +70,11 @@ endif
 release-contract: $(VENV)/dev-installed ## Make today's contract the one that `make check` guards against breaking changes.
 	$(BIN)/buf build proto --exclude-source-info --output proto/released/v1.binpb
 
-wheels: $(VENV)/runtime-installed ## Build the wheels of both distributions into dist/.
+wheels: $(VENV)/runtime-installed ## Build the wheels into dist/, and put the contract as a descriptor set beside them.
 	@rm -rf build clients/python/build dist
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist \
 		./clients/python .
+	@cp clients/python/src/capability_authority/v1/contract.binpb dist/capability-authority-contract-v1.binpb
 	@ls dist
 
 lock: $(VENV)/dev-installed ## Write requirements/*.txt for changed *.in or pyproject; ARGS=--upgrade takes newer versions.

@@ -1,6 +1,7 @@
 """Generates the Python code of the contract: ``python proto/generate.py DIRECTORY``.
 
-Messages and their type stubs come from every .proto file, service stubs only from the files that declare a service.
+Messages and their type stubs come from every .proto file, service stubs only from the files that declare a service;
+beside them lies the whole contract as a descriptor set, for tools and languages that have no code of it.
 What an earlier contract left in ``DIRECTORY/capability_authority/v1`` is removed first; ``__init__.py`` there stays.
 """
 
@@ -14,6 +15,7 @@ from grpc_tools import protoc
 PROTO = Path(__file__).resolve().parent
 THIRD_PARTY = PROTO.parent / "third_party"
 PACKAGE = Path("capability_authority", "v1")
+DESCRIPTOR_SET = "contract.binpb"
 
 
 def main(directory: Path) -> int:
@@ -26,7 +28,8 @@ def main(directory: Path) -> int:
     messages = [f"--python_out={directory}", f"--mypy_out=quiet:{directory}"]
     services = [f"--grpc_python_out={directory}", f"--mypy_grpc_out=quiet:{directory}"]
     with_service = [source for source in sources if source.stem.endswith("_service")]
-    return run_protoc(messages, sources) or run_protoc(services, with_service)
+    described = [f"--descriptor_set_out={target / DESCRIPTOR_SET}", "--include_imports"]
+    return run_protoc(messages, sources) or run_protoc(services, with_service) or run_protoc(described, sources)
 
 
 def run_protoc(outputs: list[str], sources: list[Path]) -> int:

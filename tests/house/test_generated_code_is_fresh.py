@@ -14,9 +14,10 @@ PACKAGE = Path("capability_authority", "v1")
 TYPESCRIPT = Path("clients", "typescript", "src", "proto")
 
 
-def generated_files(directory: Path) -> dict[str, str]:
-    """The text of every generated module and stub file of the contract, by file name."""
-    return {path.name: path.read_text("utf-8") for path in (directory / PACKAGE).glob("*_pb2*")}
+def generated_files(directory: Path) -> dict[str, bytes]:
+    """Every generated module and stub file of the contract, and its descriptor set, by file name."""
+    folder = directory / PACKAGE
+    return {path.name: path.read_bytes() for path in (*folder.glob("*_pb2*"), *folder.glob("*.binpb"))}
 
 
 def typescript_files(directory: Path) -> dict[str, str]:
