@@ -22,6 +22,7 @@ from capability_authority.offline.delegation import Narrower, delegate
 from capability_authority.offline.digests import DIGEST_BYTES, from_wire, sha256, to_wire
 from capability_authority.offline.dsse_json import from_dsse_json, to_dsse_json
 from capability_authority.offline.errors import (
+    ActionEnvelopeInvalid,
     AttestationInvalid,
     ContentMismatch,
     DigestError,
@@ -81,6 +82,7 @@ __all__ = [
     "PAYLOAD_CLASSES",
     "PROOF_METADATA_KEY",
     "SIGNED_PAYLOAD_TYPES",
+    "ActionEnvelopeInvalid",
     "AttestationInvalid",
     "Check",
     "CheckVerdict",

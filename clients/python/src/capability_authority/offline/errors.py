@@ -2,6 +2,7 @@
 
     ValueError
     └── OfflineError
+        ├── ActionEnvelopeInvalid       an envelope of upstream's that no verifier would take
         ├── DigestError                 not "sha256:" and 64 lowercase hexadecimal digits
         ├── InstantError                not a whole millisecond between the years 1 and 9999
         ├── JsonError                   not JSON that the authority takes
@@ -33,11 +34,15 @@
 Messages quote what was presented cut short and escaped, so that they can be logged; they never hold content or keys.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
+
+if TYPE_CHECKING:
+    from capability_authority.offline.upstream.values import Issue
 
 _SHOWN_CHARACTERS = 160
+_SHOWN_ISSUES = 8
 _JSON_RULES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "integer_out_of_range": "integers end at ±(2^53-1), larger ones are sent as text",
@@ -50,6 +55,15 @@ _JSON_RULES: Final[Mapping[str, str]] = MappingProxyType(
 
 class OfflineError(ValueError):
     """Base of every error here: what was given cannot be accepted, and asking again will not change that."""
+
+
+class ActionEnvelopeInvalid(OfflineError):
+    """An envelope of `cognitum.action.v1` that is not signed, for no verifier would take it; `issues` says why."""
+
+    def __init__(self, issues: Sequence["Issue"]) -> None:
+        self.issues = tuple(issues)
+        told = ", ".join(f"{_shown(issue.path)} {issue.code}" for issue in self.issues[:_SHOWN_ISSUES])
+        super().__init__(f"the envelope is none of cognitum.action.v1: {told}")
 
 
 class DigestError(OfflineError):
