@@ -27,6 +27,7 @@ from authority.rpc.memory import MemoryServicer
 from authority.rpc.open_streams import Later, OpenStreams
 from authority.rpc.policies import PolicyServicer
 from authority.rpc.proposals import ProposalServicer
+from authority.rpc.reflected_pool import ReflectedPool
 from authority.rpc.use_cases import UseCases
 from capability_authority.v1 import (
     audit_service_pb2,
@@ -133,7 +134,7 @@ class RpcServer:
         self._health = Health(("", *SERVICES), (REDIS,))
         self._add_services(use_cases, CommitStreams(bounds, incidents))
         if options.reflection:
-            reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME), self._server)
+            reflection.enable_server_reflection((*SERVICES, health.SERVICE_NAME), self._server, ReflectedPool())
 
     def bind(self, address: str, credentials: grpc.ServerCredentials | None = None) -> int:
         """Listens on the address from the next `start` on, and answers with the port (address ending in :0 draws one).

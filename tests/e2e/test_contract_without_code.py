@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import grpc
+import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
@@ -14,6 +15,7 @@ from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (  # ty
     ProtoReflectionDescriptorDatabase,
 )
 
+from authority.rpc.reflected_pool import ReflectedPool
 from capability_authority.client.rpcs import RPCS
 from tests.installation.installation import Installation
 
@@ -52,8 +54,18 @@ async def test_reflection_is_all_that_a_generic_tool_needs(installation: Install
                 for method in pool.FindServiceByName(name).methods
             }
             assert found == {rpc.path for rpc in RPCS.values()}
+            # And each of them by its name, as tools describe it
+            for path in found:
+                symbol = path.removeprefix("/").replace("/", ".")
+                assert database.FindFileContainingSymbol(symbol).package == "capability_authority.v1"
             # And can call
             assert key_set_asked_by(pool, channel) == (await installation.tenant())["service"].issuer
+
+
+@pytest.mark.parametrize("symbol", ["NoSuchRpc", f"{SERVICE}.NoSuchRpc", "no.such.Service.GetKeySet", ""])
+def test_what_is_not_in_the_contract_is_not_found_by_reflection(symbol: str) -> None:
+    with pytest.raises(KeyError):
+        ReflectedPool().FindFileContainingSymbol(symbol)
 
 
 def test_the_descriptor_set_is_the_whole_contract() -> None:
