@@ -17,6 +17,7 @@ from authority.postgres.connections import Database, PoolSettings, Power, connec
 from authority.postgres.credentials import PostgresCredentialRegister
 from authority.postgres.evidence import PostgresEvidenceReviews
 from authority.postgres.external_authorities import PostgresExternalAuthorities
+from authority.postgres.key_aliases import PostgresKeyAliases
 from authority.postgres.memberships import PostgresMembershipAdministration
 from authority.postgres.migrate import migrate
 from authority.postgres.principal_links import PostgresPrincipalLinks
@@ -28,6 +29,7 @@ from authority.usecases.administer import Administration
 from authority.usecases.administer_aggregates import AggregateAdministration
 from authority.usecases.administer_memberships import MembershipAdministration
 from authority.usecases.external_authorities import ExternalAuthorities
+from authority.usecases.key_aliases import KeyAliases
 from authority.usecases.link_principals import PrincipalLinks
 from authority.usecases.ports import AuditLog, Clock, EvidenceReviews, UnvalidatedReports
 from authority.usecases.register_credentials import CredentialRegister
@@ -118,6 +120,7 @@ class Operator:
     aggregates: AggregateAdministration
     principal_links: PrincipalLinks
     credentials: CredentialRegister
+    key_aliases: KeyAliases
     external_authorities: ExternalAuthorities
     unvalidated: UnvalidatedReports
     evidence: EvidenceReviews
@@ -160,6 +163,7 @@ async def open_operator(settings: OperatorSettings, clock: Clock | None = None) 
                 PostgresAggregateAdministration(database),
                 PostgresPrincipalLinks(database),
                 PostgresCredentialRegister(database),
+                PostgresKeyAliases(database),
                 PostgresExternalAuthorities(database),
                 PostgresUnvalidatedReports(database),
                 PostgresEvidenceReviews(database),

@@ -16,6 +16,7 @@ from authority.postgres.decisions import PostgresDecisions
 from authority.postgres.evidence import PostgresEvidence
 from authority.postgres.grants import PostgresGrants
 from authority.postgres.histories import PostgresHistories
+from authority.postgres.key_aliases import PostgresKeyNames
 from authority.postgres.likenesses import PostgresLikenesses
 from authority.postgres.memberships import PostgresMemberships
 from authority.postgres.policy_versions import PostgresPolicyVersions
@@ -26,6 +27,7 @@ from authority.postgres.recall import PostgresRecall
 from authority.postgres.receipts import PostgresReceipts
 from authority.postgres.record_revocations import PostgresRecordRevocations
 from authority.postgres.records import PostgresRecords
+from authority.postgres.replay_reservations import PostgresReplayReservations
 from authority.postgres.review_queue import PostgresReviewQueue
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocation_feed import PostgresRevocationFeed
@@ -76,10 +78,13 @@ from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
 from authority.usecases.recall_aggregate import RecallAggregate
 from authority.usecases.recall_records import RecallRecords
+from authority.usecases.reserve_replay import ReserveReplay
+from authority.usecases.resolve_key import ResolveKey
 from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.stamp import Stamp
 from authority.usecases.validate_proposal import ValidateProposal
+from authority.usecases.verify_action_envelope import VerifyActionEnvelope
 from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
@@ -199,6 +204,11 @@ def use_cases_of(
         correct_record=CorrectRecord(create, proposing, records, clock),
         put_evidence=PutEvidence(admit, reader, registry, memberships, ValidatorScreen(), evidence, clock),
         read_evidence=ReadEvidence(admit, evidence, act, clock, here),
+        resolve_key=ResolveKey(admit, PostgresKeyNames(databases.read), clock),
+        reserve_replay=ReserveReplay(
+            admit, PostgresReplayReservations(databases.issue, settings.clock_bound_ms), clock
+        ),
+        verify_action_envelope=VerifyActionEnvelope(admit),
         list_audit_events=ListAuditEvents(admit, audit_log, pages),
         open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, notices, clock),
     )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from authority.bootstrap.operator import Operator
+from authority.cli.aliases import app as alias_app
 from authority.cli.arguments import (
     AsJson,
     DataFolder,
@@ -34,6 +35,8 @@ from capability_authority.client.credentials import Credentials, Reference
 app = typer.Typer(
     no_args_is_help=True, help="Add, list and revoke principals: who may call, with which keys and rights."
 )
+
+app.add_typer(alias_app, name="alias")
 
 Principal = Annotated[
     PrincipalRef,

@@ -144,6 +144,12 @@ def require_admin(caller: Caller) -> Refusal | None:
     return None if is_admin else Refusal(Reason.NOT_ALLOWED, {"kind": PrincipalKind.ADMIN.value})
 
 
+def require_service(caller: Caller) -> Refusal | None:
+    """NOT_ALLOWED unless the caller is a service."""
+    is_service = caller.principal.kind is PrincipalKind.SERVICE
+    return None if is_service else Refusal(Reason.NOT_ALLOWED, {"kind": PrincipalKind.SERVICE.value})
+
+
 def require(caller: Caller, right: Right) -> Refusal | None:
     """NOT_ALLOWED unless the caller has the right."""
     return None if caller.principal.may(right) else Refusal(Reason.NOT_ALLOWED, {"right": right.value})

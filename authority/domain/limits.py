@@ -62,6 +62,10 @@ GRANT_CHAIN_BLOCKS = 1 + DELEGATION_DEPTH
 GRANT_CHAIN_BYTES = 32 * 1024
 """Payloads of a grant and its ancestors, together."""
 GRANT_NONCE_BYTES = 16
+REPLAY_KEY_BYTES = 4096
+"""Of what another verifier calls an envelope by: upstream's are at most some 3 KiB."""
+ACTION_ENVELOPE_BYTES = 64 * 1024
+"""Of an envelope's JSON without its signature: all that upstream's schema allows is less, written without spaces."""
 INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 

@@ -41,7 +41,7 @@ class InProcessAdministration:
         if new.credential is not None:
             insert_credential(self.tables, new.tenant, new.ref, new.credential)
         else:
-            self.tables.keys[new.tenant, new.key_id] = KeptKey(new.ref, new.public_key, is_active=True)
+            self.tables.keys[new.tenant, new.key_id] = KeptKey(new.ref, new.public_key, is_active=True, create_time=now)
         principal = Principal(new.tenant, new.ref, new.kind, new.rights)
         self.tables.principals[new.tenant, new.ref] = KeptPrincipal(principal, is_active=True)
         self._tell(new.tenant, "principal.add", str(new.ref), ("", "active"), now)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from authority.domain.audit import AuditEvent
 from authority.domain.capability import OpenedCapability
@@ -13,6 +13,7 @@ from authority.domain.decision import Approval, Decider, SignedDecision
 from authority.domain.evidence import Evidence
 from authority.domain.external_authority import ExternalAuthority
 from authority.domain.identity import Principal
+from authority.domain.key_alias import KeyAlias
 from authority.domain.likeness import Traits
 from authority.domain.membership import Reader, Scope
 from authority.domain.plan import Claim, StoredReceipt
@@ -22,6 +23,7 @@ from authority.domain.reasons import Reason
 from authority.domain.record import MemoryNamespace, MemoryRecord, Mode, is_current
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
+from authority.domain.replay import Reservation
 from authority.domain.revocation import Revoked
 from authority.domain.statement import IssuerKey
 from authority.domain.tally import Counted
@@ -32,6 +34,9 @@ from authority.usecases.administer_aggregates import ListedAggregate
 from authority.usecases.ports import KeptGrant, RequestMark
 
 Answer = TypeVar("Answer")
+
+_UNKNOWN: Final = Instant(0)
+"""When what signs nothing was registered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,12 @@ class KeptKey:
     """Empty for what is shown instead of a signature."""
     is_active: bool
     credential: Credential | None = None
+    create_time: Instant = _UNKNOWN
+
+    @property
+    def signs(self) -> bool:
+        """False for what is shown instead of a signature."""
+        return bool(self.public_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +173,8 @@ class Tables:
     namespaces: dict[tuple[TenantRef, str], MemoryNamespace] = field(default_factory=dict)
     principals: dict[tuple[TenantRef, PrincipalRef], KeptPrincipal] = field(default_factory=dict)
     keys: dict[tuple[TenantRef, str], KeptKey] = field(default_factory=dict)
+    key_aliases: list[KeyAlias] = field(default_factory=list)
+    """In the order in which they were given."""
     links: list[PrincipalLink] = field(default_factory=list)
     token_identities: dict[tuple[TenantRef, str], KeptKey] = field(default_factory=dict)
     answers: dict[tuple[TenantRef, PrincipalRef, str], tuple[bytes, object]] = field(default_factory=dict)
@@ -192,6 +205,8 @@ class Tables:
     aggregates: dict[tuple[TenantRef, str], ListedAggregate] = field(default_factory=dict)
     memberships: dict[tuple[TenantRef, PrincipalRef, Scope], KeptMembership] = field(default_factory=dict)
     stream_nonces: set[tuple[TenantRef, str, bytes]] = field(default_factory=set)
+    replay_reservations: dict[tuple[TenantRef, bytes], Reservation] = field(default_factory=dict)
+    """By replay key."""
     audit: list[AuditEvent] = field(default_factory=list)
     revocations: dict[int, Revoked] = field(default_factory=dict)
     """By sequence, in its order."""

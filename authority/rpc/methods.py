@@ -14,6 +14,7 @@ _PROPOSALS = "/capability_authority.v1.ProposalService/"
 _POLICIES = "/capability_authority.v1.PolicyService/"
 _MEMORY = "/capability_authority.v1.MemoryService/"
 _EVIDENCE = "/capability_authority.v1.EvidenceService/"
+_INTEROP = "/capability_authority.v1.InteropService/"
 _AUDIT = "/capability_authority.v1.AuditService/"
 
 
@@ -68,6 +69,9 @@ METHODS: dict[str, MethodKind] = {
     _EVIDENCE + "PutEvidence": MethodKind.MUTATION,
     _EVIDENCE + "ReadEvidence": MethodKind.READ,
     _MEMORY + "WriteUnvalidatedRecord": MethodKind.MUTATION,
+    _INTEROP + "ResolveKey": MethodKind.READ,
+    _INTEROP + "ReserveReplay": MethodKind.MUTATION,
+    _INTEROP + "VerifyActionEnvelope": MethodKind.READ,
     _AUDIT + "ListAuditEvents": MethodKind.READ,
     _AUDIT + "WatchAuditEvents": MethodKind.WATCH,
 }

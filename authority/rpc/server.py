@@ -22,6 +22,7 @@ from authority.rpc.interceptors.answers import Answers
 from authority.rpc.interceptors.deadline import Deadlines
 from authority.rpc.interceptors.opening import Opening
 from authority.rpc.interceptors.proof import Proofs
+from authority.rpc.interop import InteropServicer
 from authority.rpc.listening import PlaintextRefused, is_local
 from authority.rpc.memory import MemoryServicer
 from authority.rpc.open_streams import Later, OpenStreams
@@ -34,6 +35,7 @@ from capability_authority.v1 import (
     capability_service_pb2,
     evidence_service_pb2,
     grant_service_pb2,
+    interop_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
@@ -42,6 +44,7 @@ from capability_authority.v1.audit_service_pb2_grpc import add_AuditServiceServi
 from capability_authority.v1.capability_service_pb2_grpc import add_CapabilityServiceServicer_to_server
 from capability_authority.v1.evidence_service_pb2_grpc import add_EvidenceServiceServicer_to_server
 from capability_authority.v1.grant_service_pb2_grpc import add_GrantServiceServicer_to_server
+from capability_authority.v1.interop_service_pb2_grpc import add_InteropServiceServicer_to_server
 from capability_authority.v1.memory_service_pb2_grpc import add_MemoryServiceServicer_to_server
 from capability_authority.v1.policy_service_pb2_grpc import add_PolicyServiceServicer_to_server
 from capability_authority.v1.proposal_service_pb2_grpc import add_ProposalServiceServicer_to_server
@@ -55,6 +58,7 @@ SERVICES: tuple[str, ...] = tuple(
         policy_service_pb2,
         memory_service_pb2,
         evidence_service_pb2,
+        interop_service_pb2,
         audit_service_pb2,
     )
     for service in file.DESCRIPTOR.services_by_name.values()
@@ -179,6 +183,7 @@ class RpcServer:
         add_PolicyServiceServicer_to_server(PolicyServicer(use_cases), self._server)
         add_MemoryServiceServicer_to_server(MemoryServicer(use_cases), self._server)
         add_EvidenceServiceServicer_to_server(EvidenceServicer(use_cases), self._server)
+        add_InteropServiceServicer_to_server(InteropServicer(use_cases), self._server)
         add_AuditServiceServicer_to_server(AuditServicer(use_cases), self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
 

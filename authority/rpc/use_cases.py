@@ -18,6 +18,7 @@ from authority.domain.proposal import ProposalState, StoredProposal
 from authority.domain.recall import RecallHit
 from authority.domain.record import MemoryRecord
 from authority.domain.refusal import Refusal
+from authority.domain.replay import ReplayAnswer
 from authority.domain.review import AwaitedReview
 from authority.domain.statement import Statement
 from authority.usecases.authenticate import Shown
@@ -53,9 +54,12 @@ from authority.usecases.read_proposals import FoundProposal
 from authority.usecases.read_receipts import FoundReceipt, ReceiptQuery
 from authority.usecases.recall_aggregate import AggregateRequest
 from authority.usecases.recall_records import RecallRequest
+from authority.usecases.reserve_replay import ReplayRequest
+from authority.usecases.resolve_key import ResolvedKey
 from authority.usecases.revoke_capability import RevocationRequest
 from authority.usecases.revoke_record import RecordRevocation, RevocationAnswer
 from authority.usecases.validate_proposal import StillValidating, ValidationRequest
+from authority.usecases.verify_action_envelope import EnvelopeQuestion, EnvelopeVerdict
 from authority.usecases.verify_capability import CapabilityVerdict
 from authority.usecases.watch_revocations import RevocationWatch
 from authority.usecases.withdraw_proposal import ProposalWithdrawal
@@ -120,6 +124,10 @@ class UseCases:
 
     put_evidence: Callable[[Caller, EvidenceRequest], Awaitable[Evidence | Refusal]]
     read_evidence: Callable[[Caller, EvidenceQuery], Awaitable[Evidence | Refusal]]
+
+    resolve_key: Callable[[Caller, str], Awaitable[ResolvedKey | Refusal]]
+    reserve_replay: Callable[[Caller, ReplayRequest], Awaitable[ReplayAnswer | Refusal]]
+    verify_action_envelope: Callable[[Caller, EnvelopeQuestion], Awaitable[EnvelopeVerdict | Refusal]]
 
     list_audit_events: "ListEvents"
     open_audit_watch: "OpenWatch"

@@ -57,10 +57,13 @@ from authority.usecases.read_receipts import GetReceipt, ListReceipts
 from authority.usecases.read_records import GetRecord, ListRecords
 from authority.usecases.recall_aggregate import RecallAggregate
 from authority.usecases.recall_records import RecallRecords
+from authority.usecases.reserve_replay import ReserveReplay
+from authority.usecases.resolve_key import ResolveKey
 from authority.usecases.revoke_capability import RevokeCapability
 from authority.usecases.revoke_record import RevokeRecord
 from authority.usecases.stamp import Stamp
 from authority.usecases.validate_proposal import ValidateProposal
+from authority.usecases.verify_action_envelope import VerifyActionEnvelope
 from authority.usecases.verify_capability import VerifyCapability
 from authority.usecases.watch_revocations import OpenRevocationWatch
 from authority.usecases.withdraw_proposal import WithdrawProposal
@@ -124,6 +127,9 @@ class UseCases:
     list_audit_events: ListAuditEvents
     put_evidence: PutEvidence
     read_evidence: ReadEvidence
+    resolve_key: ResolveKey
+    reserve_replay: ReserveReplay
+    verify_action_envelope: VerifyActionEnvelope
     open_audit_watch: OpenAuditWatch
     open_revocation_watch: OpenRevocationWatch
 
@@ -245,6 +251,9 @@ class Authority:
                 admit, reader, store.registry, store.memberships, ValidatorScreen(), store.evidence, clock
             ),
             read_evidence=ReadEvidence(admit, store.evidence, act, clock, HERE),
+            resolve_key=ResolveKey(admit, store.key_names, clock),
+            reserve_replay=ReserveReplay(admit, store.replays, clock),
+            verify_action_envelope=VerifyActionEnvelope(admit),
             list_audit_events=ListAuditEvents(admit, store.audit_log, pages),
             open_audit_watch=OpenAuditWatch(
                 store.registry,

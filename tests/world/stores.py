@@ -20,6 +20,7 @@ from authority.inprocess.evidence import InProcessEvidence
 from authority.inprocess.external_authorities import InProcessExternalAuthorities
 from authority.inprocess.grants import InProcessGrants
 from authority.inprocess.histories import InProcessHistories
+from authority.inprocess.key_aliases import InProcessKeyAliases
 from authority.inprocess.likenesses import InProcessLikenesses
 from authority.inprocess.memberships import InProcessMemberships
 from authority.inprocess.outbox import InProcessOutbox
@@ -33,6 +34,7 @@ from authority.inprocess.record_revocations import InProcessRecordRevocations
 from authority.inprocess.records import InProcessRecords
 from authority.inprocess.refusal_counts import InProcessRefusalCounts
 from authority.inprocess.registry import InProcessIssuerKeys, InProcessRegistry
+from authority.inprocess.replay_reservations import InProcessReplayReservations
 from authority.inprocess.review_queue import InProcessReviewQueue
 from authority.inprocess.reviews import InProcessApprovals, InProcessValidations
 from authority.inprocess.revocation_feed import InProcessRevocationFeed
@@ -54,6 +56,7 @@ from authority.postgres.evidence import PostgresEvidence, PostgresEvidenceReview
 from authority.postgres.external_authorities import PostgresExternalAuthorities
 from authority.postgres.grants import PostgresGrants
 from authority.postgres.histories import PostgresHistories
+from authority.postgres.key_aliases import PostgresKeyAliases, PostgresKeyNames
 from authority.postgres.likenesses import PostgresLikenesses
 from authority.postgres.memberships import PostgresMembershipAdministration, PostgresMemberships
 from authority.postgres.outbox import PostgresOutbox
@@ -67,6 +70,7 @@ from authority.postgres.record_revocations import PostgresRecordRevocations
 from authority.postgres.records import PostgresRecords
 from authority.postgres.refusal_counts import PostgresRefusalCounts
 from authority.postgres.registry import PostgresIssuerKeys, PostgresRegistry
+from authority.postgres.replay_reservations import PostgresReplayReservations
 from authority.postgres.review_queue import PostgresReviewQueue
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocation_feed import PostgresRevocationFeed
@@ -77,6 +81,7 @@ from authority.usecases.administer import Administration
 from authority.usecases.administer_aggregates import AggregateAdministration
 from authority.usecases.administer_memberships import MembershipAdministration
 from authority.usecases.external_authorities import ExternalAuthorities
+from authority.usecases.key_aliases import KeyAliases
 from authority.usecases.link_principals import PrincipalLinks
 from authority.usecases.ports import (
     Activations,
@@ -92,6 +97,7 @@ from authority.usecases.ports import (
     EvidenceStore,
     Grants,
     Histories,
+    KeyNames,
     Likenesses,
     Memberships,
     Outbox,
@@ -104,6 +110,7 @@ from authority.usecases.ports import (
     Records,
     RefusalCounts,
     Registry,
+    ReplayReservations,
     ReviewQueue,
     RevocationFeed,
     Revocations,
@@ -144,6 +151,9 @@ class Store:
     administration: Administration
     principal_links: PrincipalLinks
     credentials: CredentialRegister
+    key_names: KeyNames
+    key_aliases: KeyAliases
+    replays: ReplayReservations
     registry: Registry
     stream_nonces: StreamNonces
     issuer_keys: IssuerKeys
@@ -233,6 +243,9 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         administration=InProcessAdministration(tables),
         principal_links=InProcessPrincipalLinks(tables),
         credentials=InProcessCredentialRegister(tables),
+        key_names=InProcessKeyAliases(tables),
+        key_aliases=InProcessKeyAliases(tables),
+        replays=InProcessReplayReservations(tables),
         registry=InProcessRegistry(tables),
         stream_nonces=InProcessStreamNonces(tables),
         issuer_keys=InProcessIssuerKeys(tables),
@@ -280,6 +293,9 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         administration=PostgresAdministration(databases[Power.ADMIN]),
         principal_links=PostgresPrincipalLinks(databases[Power.ADMIN]),
         credentials=PostgresCredentialRegister(databases[Power.ADMIN]),
+        key_names=PostgresKeyNames(reading),
+        key_aliases=PostgresKeyAliases(databases[Power.ADMIN]),
+        replays=PostgresReplayReservations(issuing, ANY_CLOCK_MS),
         registry=PostgresRegistry(reading),
         stream_nonces=PostgresStreamNonces(issuing),
         issuer_keys=PostgresIssuerKeys(reading),

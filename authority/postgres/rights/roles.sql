@@ -70,7 +70,8 @@ grant select on
   authority.citation, authority.evidence, authority.membership,
   authority.content_signature, authority.content_band, authority.content_assertion, authority.content_to_erase,
   authority.token_identity, authority.principal_link,
-  authority.unvalidated_write, authority.external_authority, authority.external_key
+  authority.unvalidated_write, authority.external_authority, authority.external_key,
+  authority.key_alias
   to authority_read, authority_propose, authority_issue;
 grant select on authority.audit_event to authority_read;
 
@@ -108,6 +109,8 @@ grant update (state) on authority.grant_record to authority_spender; -- to lock 
 grant insert on authority.tombstone, authority.outbox to authority_issue;
 -- Of what opened streams it may forget, too, but only what is old (row_security.sql).
 grant select, insert, delete on authority.stream_nonce to authority_issue;
+-- Which envelopes of other verifiers passed, likewise.
+grant select, insert, delete on authority.replay_reservation to authority_issue;
 -- It counts refusals, and forgets old counts.
 grant select, insert, delete on authority.refusal_count to authority_issue;
 grant update (count) on authority.refusal_count to authority_issue;
@@ -150,7 +153,8 @@ grant insert, update on authority.issuer_key, authority.memory_namespace, author
   authority.membership
   to authority_admin;
 grant insert, update (state, remove_time) on authority.aggregate to authority_admin;
-grant insert on authority.token_identity, authority.principal_link to authority_admin;
+grant insert on authority.token_identity, authority.principal_link, authority.key_alias to authority_admin;
+grant update (state, revoke_time) on authority.key_alias to authority_admin;
 grant update (state) on authority.token_identity to authority_admin;
 grant update (state, revoke_time) on authority.principal_link to authority_admin;
 grant insert on authority.policy_version, authority.tombstone, authority.audit_event to authority_admin;

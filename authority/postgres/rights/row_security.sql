@@ -11,7 +11,7 @@ begin
     'outbox_parked', 'audit_event', 'stream_nonce', 'revocation', 'refusal_count', 'citation', 'evidence',
     'token_identity', 'principal_link', 'membership', 'content_signature', 'content_band',
     'content_assertion', 'content_to_erase', 'aggregate', 'approval_use', 'unvalidated_write',
-    'external_authority', 'external_key']
+    'external_authority', 'external_key', 'key_alias', 'replay_reservation']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c
@@ -55,6 +55,16 @@ begin
                    and p.policyname = 'only_what_is_old_is_forgotten') then
     create policy only_what_is_old_is_forgotten on authority.stream_nonce as restrictive for delete
       using (use_time < now() - interval '10 min');
+  end if;
+end $$;
+
+-- A reservation is kept for as long as its envelope could be accepted anywhere, so that nothing passes twice.
+do $$
+begin
+  if not exists (select 1 from pg_policies p where p.schemaname = 'authority' and p.tablename = 'replay_reservation'
+                   and p.policyname = 'only_what_is_over_is_forgotten') then
+    create policy only_what_is_over_is_forgotten on authority.replay_reservation as restrictive for delete
+      using (expire_time < now() - interval '10 min');
   end if;
 end $$;
 

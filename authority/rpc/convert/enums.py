@@ -12,6 +12,7 @@ from authority.domain.identity import PrincipalKind
 from authority.domain.proposal import MemoryType, ProposalState, Provenance, Visibility
 from authority.domain.reasons import Reason
 from authority.domain.refusal import malformed, over_limit
+from authority.domain.replay import ReplayOutcome
 from authority.domain.statement import KeyPurpose, KeyState
 from authority.domain.validation import ValidationOutcome
 from authority.rpc.refused import Refused
@@ -19,6 +20,7 @@ from authority.usecases.export_record import ExportForm
 from capability_authority.v1 import (
     errors_pb2,
     evidence_service_pb2,
+    interop_service_pb2,
     memory_service_pb2,
     proposal_service_pb2,
     types_pb2,
@@ -69,5 +71,6 @@ PRINCIPAL_KINDS = Vocabulary(PrincipalKind, types_pb2.PrincipalKind.Value, "PRIN
 PROPOSAL_STATES = Vocabulary(ProposalState, proposal_service_pb2.ProposalState.Value, "PROPOSAL_STATE_")
 PROVENANCES = Vocabulary(Provenance, types_pb2.Provenance.Value, "PROVENANCE_")
 RECORD_STATES = Vocabulary(RecordState, memory_service_pb2.RecordState.Value, "RECORD_STATE_")
+REPLAY_OUTCOMES = Vocabulary(ReplayOutcome, interop_service_pb2.ReserveReplayResponse.Outcome.Value, "OUTCOME_")
 VALIDATION_OUTCOMES = Vocabulary(ValidationOutcome, types_pb2.ValidationOutcome.Value, "VALIDATION_OUTCOME_")
 VISIBILITIES = Vocabulary(Visibility, types_pb2.Visibility.Value, "VISIBILITY_")

@@ -29,7 +29,7 @@ from authority.usecases.ports.grants import (
     keeping_event,
     revoking_event,
 )
-from authority.usecases.ports.identity import Certificates, Nonces, Persons, Registry, StreamNonces, Tokens
+from authority.usecases.ports.identity import Certificates, KeyNames, Nonces, Persons, Registry, StreamNonces, Tokens
 from authority.usecases.ports.memory import (
     Aggregates,
     Citations,
@@ -54,6 +54,7 @@ from authority.usecases.ports.proposals import (
     Validations,
     WithdrawnProposal,
 )
+from authority.usecases.ports.replays import ReplayReservations
 from authority.usecases.ports.requests import RequestMark
 from authority.usecases.ports.statements import KeySet, OpenedInvocation, Signer, Statements
 from authority.usecases.ports.surroundings import Clock, Identifiers
@@ -97,6 +98,7 @@ __all__ = [
     "Identifiers",
     "IssuedCapability",
     "KeptGrant",
+    "KeyNames",
     "KeySet",
     "Leases",
     "Likenesses",
@@ -127,6 +129,7 @@ __all__ = [
     "RefusalCounts",
     "Refused",
     "Registry",
+    "ReplayReservations",
     "RequestMark",
     "ReviewQueue",
     "RevisionTokens",

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from authority.domain.certificate import Certificate
 from authority.domain.identity import Principal, RegisteredKey
+from authority.domain.key_alias import NamedKey
 from authority.domain.references import PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
 from authority.domain.token import VerifiedToken
@@ -29,6 +30,17 @@ class Registry(Protocol):
 
     async def principal(self, tenant: TenantRef, principal: PrincipalRef) -> Principal | None:
         """The principal when it is active; else None."""
+        ...
+
+
+class KeyNames(Protocol):
+    """What signed envelopes call keys by: thumbprints, and names that operators gave."""
+
+    async def key_called(self, tenant: TenantRef, name: str) -> NamedKey | None:
+        """The key by its thumbprint or an unrevoked name, when it signs and it and its principal are active; else None.
+
+        Of another tenant's keys and names nothing is told. Read after it was asked, never remembered.
+        """
         ...
 
 

@@ -386,6 +386,33 @@ TRIPS: dict[str, Trip] = {
     "outbox_parked_is_of_event": Trip("outbox_parked", "what is parked is an event", {"id": NEW_ID}),
     "stream_nonce_opens_one_stream": Trip("stream_nonce", "a proof opens one stream"),
     "stream_nonce_is_of_a_proof": Trip("stream_nonce", "a nonce is a proof's", {"nonce": BAD_DIGEST}),
+    # --- what other verifiers ask
+    "key_alias_key": Trip("key_alias", "a name's row has a number of its own"),
+    "key_alias_one_key": Trip("key_alias", "a name stands for one key", {"alias_number": 99}, "state = 'active'"),
+    "key_alias_of_key": Trip(
+        "key_alias", "a name is a key's", {"alias": "new", "alias_number": 99, "key_id": NO_DIGEST}
+    ),
+    "key_alias_is_a_token": Trip("key_alias", "a name can stand in an envelope", {"alias": "k\n", "alias_number": 99}),
+    "key_alias_is_no_thumbprint": Trip(
+        "key_alias", "no name is anybody's thumbprint", {"alias": "Sha256:0", "alias_number": 99}
+    ),
+    "key_alias_state_known": Trip("key_alias", "a name's states are closed", {"alias_number": 99, "state": "gone"}),
+    "key_alias_revoked_has_time": Trip(
+        "key_alias", "a revoked name has its time", {"alias_number": 99, "state": "revoked"}, "state = 'active'"
+    ),
+    "replay_reservation_once": Trip("replay_reservation", "an envelope passes once", {"request_id": "new"}),
+    "replay_reservation_of_one_request": Trip(
+        "replay_reservation", "a request reserves one thing", {"replay_key": OTHER_DIGEST}
+    ),
+    "replay_reservation_of_principal": Trip(
+        "replay_reservation", "a principal reserves", {"replay_key": OTHER_DIGEST, "reserved_by": "test|nobody"}
+    ),
+    "replay_reservation_is_digests": Trip(
+        "replay_reservation", "what is reserved is digests", {"replay_key": BAD_DIGEST, "request_id": "new"}
+    ),
+    "replay_reservation_short": Trip(
+        "replay_reservation", "a reservation's request id is short", {"replay_key": OTHER_DIGEST, "request_id": ""}
+    ),
     # --- citations
     "citation_key": Trip("citation", "a citation is kept once", {"citing_ref": "new"}),
     "citation_told_once": Trip("citation", "a thing cites a record once", {"citation_id": NEW_ID}),

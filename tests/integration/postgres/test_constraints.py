@@ -18,6 +18,7 @@ from tests.world.external import configured
 from tests.world.granting import Granting
 from tests.world.guarded import LEAKED, LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
+from tests.world.interop import named_and_reserved
 from tests.world.membership import CREW, join
 from tests.world.reviewing import approved_for_two_decisions
 from tests.world.unvalidated import set_mode, write_unvalidated
@@ -39,6 +40,7 @@ async def good_rows(authority: Authority) -> World:
     await used_grants(world)
     await aggregated(world)
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
+    await named_and_reserved(world)
     await kept(world, b"a log")
     await make_guarded(world)
     await judged(world, f'{{"predicate":"said","value":"{LONG}"}}', media_type="application/json")

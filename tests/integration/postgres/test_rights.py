@@ -43,12 +43,12 @@ authority_propose    select  known
 authority_propose    insert  request proposal_head proposal validation_receipt approval_decision audit_event
 authority_propose    insert  revocation citation evidence content_signature content_band content_assertion
 authority_propose    update  proposal_head(current_revision,state,withdraw_time)
-authority_issue      select  known stream_nonce refusal_count
+authority_issue      select  known stream_nonce refusal_count replay_reservation
 authority_issue      insert  request decision_receipt capability audit_event stream_nonce
 authority_issue      insert  revocation refusal_count tombstone outbox grant_record grant_use
 authority_issue      update  capability(state,revoke_time) refusal_count(count) grant_record(state,revoke_time)
-authority_issue      insert  approval_decision approval_use
-authority_issue      delete  stream_nonce refusal_count
+authority_issue      insert  approval_decision approval_use replay_reservation
+authority_issue      delete  stream_nonce refusal_count replay_reservation
 authority_read       select  known audit_event
 authority_propose    insert  content_to_erase
 authority_propose    delete  content_to_erase
@@ -67,18 +67,27 @@ authority_aggregator  select  aggregate memory_record
 authority_admin      select  everything
 authority_admin      insert  issuer_key memory_namespace principal principal_key policy_version tombstone audit_event
 authority_admin      insert  revocation membership aggregate
-authority_admin      insert  token_identity principal_link
+authority_admin      insert  token_identity principal_link key_alias
 authority_admin      insert  external_authority external_key
 authority_admin      update  external_authority(memory_namespaces,required) external_key(state,revoke_time)
 authority_admin      update  issuer_key memory_namespace principal principal_key membership
 authority_admin      update  evidence(state,decided_by,decide_time,note)
 authority_admin      update  aggregate(state,remove_time) token_identity(state) principal_link(state,revoke_time)
+authority_admin      update  key_alias(state,revoke_time)
 """
-"""Nobody truncates, and nobody deletes but what opened streams, or was counted, long ago, what was delivered, and notes
-of what is to be erased;
+"""Nobody truncates, and nobody deletes but what opened streams, passed or was counted, long ago, what was delivered,
+and notes of what is to be erased;
 authority_commit and authority_service are not named at all."""
 
-NOT_KNOWN_TO_ALL = {"outbox", "outbox_parked", "audit_event", "stream_nonce", "refusal_count", "aggregate"}
+NOT_KNOWN_TO_ALL = {
+    "outbox",
+    "outbox_parked",
+    "audit_event",
+    "stream_nonce",
+    "refusal_count",
+    "aggregate",
+    "replay_reservation",
+}
 ACTIONS = {
     "select": "select 1 from authority.{table} limit 0",
     "insert": "insert into authority.{table} default values",

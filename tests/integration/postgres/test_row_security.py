@@ -23,6 +23,7 @@ from tests.world.external import configured
 from tests.world.granting import Granting
 from tests.world.guarded import LEAKED, LONG, judged, make_guarded
 from tests.world.identities import TOKEN, bind, link
+from tests.world.interop import named_and_reserved
 from tests.world.membership import CREW, join
 from tests.world.reviewing import approved_for_two_decisions
 from tests.world.stores import ANY_CLOCK_MS, SOURCE
@@ -58,6 +59,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
         await aggregated(world)
         await judged(world, LEAKED)
         await authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
+        await named_and_reserved(world)
     for world in worlds:  # Not above: each parks the oldest event that there is.
         await set_mode(world, Mode.OBSERVE)
         must(await write_unvalidated(world))
@@ -93,7 +95,11 @@ async def test_a_role_sees_the_named_tenants_and_no_others(
         else set()
     )
     hidden -= {"audit_event"} if role == "authority_read" else set()
-    hidden |= {"stream_nonce", "refusal_count"} if role in {"authority_propose", "authority_read"} else set()
+    hidden |= (
+        {"stream_nonce", "refusal_count", "replay_reservation"}
+        if role in {"authority_propose", "authority_read"}
+        else set()
+    )
     async with acting_as(superuser, role):
         for table in set(walled) - hidden:
             assert await seen(superuser, table, None) == set(), table
@@ -131,6 +137,7 @@ async def test_h11_the_relay_deletes_no_event_that_was_not_delivered(
         ("authority_issue", "approval_use"),
         ("authority_issue", "capability"),
         ("authority_issue", "stream_nonce"),
+        ("authority_issue", "replay_reservation"),
         ("authority_committer", "commit_receipt"),
         ("authority_committer", "memory_record"),
         ("authority_committer", "outbox"),

@@ -37,6 +37,7 @@ GOVERNING: Final = {
     "principal_key": "by which keys and certificates",
     "token_identity": "by which tokens",
     "principal_link": "which principals are one person",
+    "key_alias": "what envelopes may call keys by",
     "membership": "who is in which team",
     "aggregate": "what may be told across tenants",
     "grant_record": "what was granted",
@@ -55,6 +56,7 @@ GOVERNING: Final = {
     "revocation": "likewise, as it is told",
     "request": "what other requests were answered",
     "stream_nonce": "which proofs were used",
+    "replay_reservation": "which envelopes of other verifiers passed",
     "citation": "who cites what",
     "outbox_parked": "what was given up",
     "refusal_count": "who was refused how often",
@@ -72,7 +74,7 @@ COMMITTED: Final = {
 """The others, and what a commit may do to them."""
 OPERATORS: Final = {
     "policy_version", "memory_namespace", "external_authority", "external_key", "issuer_key", "principal",
-    "principal_key", "token_identity", "principal_link", "membership", "aggregate",
+    "principal_key", "token_identity", "principal_link", "key_alias", "membership", "aggregate",
 }  # fmt: skip
 """What operators alone write, on the server's own command line."""
 
@@ -242,6 +244,7 @@ CHANGES: Final = {
     "RegisterCitation": {"citation"},
     "CorrectRecord": {"proposal", "proposal_head"},
     "PutEvidence": {"evidence"},
+    "ReserveReplay": {"replay_reservation"},
     "WriteUnvalidatedRecord": {"memory_record", "unvalidated_write", "outbox"},
 }
 """Of every RPC that is no read: what it writes beside its request's answer and the audit log."""

@@ -30,6 +30,7 @@ def test_every_rpc_is_known_once_with_its_messages() -> None:
         "RegisterCitation",
         "CorrectRecord",
         "PutEvidence",
+        "ReserveReplay",
         "WriteUnvalidatedRecord",
     }
     assert {rpc.name for rpc in RPCS.values() if rpc.is_stream} == {

@@ -19,6 +19,7 @@ from authority.rpc.convert import (
     exports,
     grant_verdicts,
     grants,
+    interop,
     memory,
     policies,
     proposals,
@@ -35,6 +36,7 @@ from capability_authority.v1 import (
     capability_service_pb2,
     evidence_service_pb2,
     grant_service_pb2,
+    interop_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
@@ -206,6 +208,11 @@ def _decode_export(request: Message) -> object:
 def _decode_get_grant(request: Message) -> object:
     assert isinstance(request, grant_service_pb2.GetGrantRequest)
     return digest(request.grant_digest, "grant_digest")
+
+
+def _decode_resolve(request: Message) -> object:
+    assert isinstance(request, interop_service_pb2.ResolveKeyRequest)
+    return interop.key_name(request.key_id)
 
 
 def _with_caller(decode: Callable[..., object]) -> Callable[[Message], object]:
@@ -461,6 +468,20 @@ RPCS: dict[str, Rpc] = {
         _with_caller(evidence.evidence_request),
     ),
     "ReadEvidence": Rpc(evidence_service_pb2.ReadEvidenceRequest(digest=DIGEST), _with_caller(evidence.evidence_query)),
+    "ResolveKey": Rpc(interop_service_pb2.ResolveKeyRequest(key_id="loader/key-1"), _decode_resolve),
+    "ReserveReplay": Rpc(
+        interop_service_pb2.ReserveReplayRequest(
+            request_id="r1",
+            replay_key="11:ruflo.policy9:7:tenants2:t1",
+            envelope_digest=DIGEST,
+            expire_time=Timestamp(seconds=4_000),
+        ),
+        _with_caller(interop.replay_request),
+    ),
+    "VerifyActionEnvelope": Rpc(
+        interop_service_pb2.VerifyActionEnvelopeRequest(envelope_json=b"{}", key_id=DIGEST),
+        _alone(interop.envelope_question),
+    ),
     "WriteUnvalidatedRecord": Rpc(
         memory_service_pb2.WriteUnvalidatedRecordRequest(
             request_id="r1",

@@ -6,7 +6,13 @@ from google.protobuf.descriptor import EnumDescriptor
 from authority.rpc.convert import enums
 from authority.rpc.convert.enums import Vocabulary
 from authority.rpc.refused import Refused
-from capability_authority.v1 import errors_pb2, evidence_service_pb2, proposal_service_pb2, types_pb2
+from capability_authority.v1 import (
+    errors_pb2,
+    evidence_service_pb2,
+    interop_service_pb2,
+    proposal_service_pb2,
+    types_pb2,
+)
 
 PAIRS: dict[str, tuple[Vocabulary, EnumDescriptor]] = {  # type: ignore[type-arg] # of any enum
     "approval verdicts": (enums.APPROVAL_VERDICTS, proposal_service_pb2.DecideProposalRequest.Verdict.DESCRIPTOR),
@@ -20,6 +26,7 @@ PAIRS: dict[str, tuple[Vocabulary, EnumDescriptor]] = {  # type: ignore[type-arg
     "principal kinds": (enums.PRINCIPAL_KINDS, types_pb2.PrincipalKind.DESCRIPTOR),
     "proposal states": (enums.PROPOSAL_STATES, proposal_service_pb2.ProposalState.DESCRIPTOR),
     "provenances": (enums.PROVENANCES, types_pb2.Provenance.DESCRIPTOR),
+    "replay outcomes": (enums.REPLAY_OUTCOMES, interop_service_pb2.ReserveReplayResponse.Outcome.DESCRIPTOR),
     "validation outcomes": (enums.VALIDATION_OUTCOMES, types_pb2.ValidationOutcome.DESCRIPTOR),
     "visibilities": (enums.VISIBILITIES, types_pb2.Visibility.DESCRIPTOR),
 }

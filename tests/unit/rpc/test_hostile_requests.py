@@ -90,7 +90,8 @@ def _text_fields(message: Message, prefix: str = "") -> list[str]:
 
 TEXT_FIELDS = [(name, path) for name, rpc in sorted(RPCS.items()) for path in _text_fields(rpc.good)]
 NAMES = [(name, path) for name, path in TEXT_FIELDS if path.rpartition(".")[2] not in {
-    "at_least_as_fresh_as", "citing_ref", "cursor", "note", "page_token", "payload_type", "query", "subject",
+    "at_least_as_fresh_as", "citing_ref", "cursor", "note", "page_token", "payload_type", "query", "replay_key",
+    "subject",
 }]  # fmt: skip
 """The texts of requests that name one thing: what the caller chose or was told, byte for byte."""
 MAY_BE_ABSENT = {
@@ -120,7 +121,7 @@ MAY_BE_ABSENT = {
     ("WriteUnvalidatedRecord", "visibility_scope"),
 }
 """None of them says whose things are meant: that is the tenant of the caller, and a memory namespace that is named."""
-MAY_HOLD_ANY_TEXT = {"at_least_as_fresh_as", "cursor", "query", "note", "page_token"}
+MAY_HOLD_ANY_TEXT = {"at_least_as_fresh_as", "cursor", "query", "note", "page_token", "replay_key"}
 
 
 def _with_text(name: str, path: str, change: Callable[[str], str]) -> Message:

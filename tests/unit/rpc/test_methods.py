@@ -9,6 +9,7 @@ from capability_authority.v1 import (
     capability_service_pb2,
     evidence_service_pb2,
     grant_service_pb2,
+    interop_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
@@ -21,6 +22,7 @@ CONTRACT: dict[str, MethodDescriptor] = {
         capability_service_pb2,
         grant_service_pb2,
         evidence_service_pb2,
+        interop_service_pb2,
         memory_service_pb2,
         policy_service_pb2,
         proposal_service_pb2,
@@ -39,7 +41,7 @@ def test_every_rpc_of_the_contract_has_its_line_and_no_other() -> None:
 def test_reads_are_what_the_semantics_name(method: str) -> None:
     # Semantics §2: Verify*, Get*, List*, …; Watch* and Stream* are streams; GetKeySet needs no proof; all else mutates.
     name = method.rpartition("/")[2]
-    prefixes = dict.fromkeys(("Verify", "Get", "List", "Recall", "Export", "Read"), MethodKind.READ)
+    prefixes = dict.fromkeys(("Verify", "Get", "List", "Recall", "Export", "Read", "Resolve"), MethodKind.READ)
     prefixes |= {"Stream": MethodKind.STREAM, "Watch": MethodKind.WATCH}
     kinds = [kind for prefix, kind in prefixes.items() if name.startswith(prefix)] or [MethodKind.MUTATION]
 

@@ -184,6 +184,23 @@ PutEvidence       | claim { payload: "" }                           | MALFORMED 
 ReadEvidence      | digest: ""                                      | MALFORMED digest
 ReadEvidence      | digest: "*"                                     | MALFORMED digest
 ReadEvidence      | grant_ancestors { payload: "x" }                | MALFORMED grant_ancestors
+ResolveKey        | key_id: ""                                      | MALFORMED key_id
+ResolveKey        | key_id: "k 1"                                   | MALFORMED key_id
+ResolveKey        | key_id: "k1\n"                                  | MALFORMED key_id
+ResolveKey        | key_id: "*"                                     | MALFORMED key_id
+ResolveKey        | key_id: "%(257)"                                | LIMIT_EXCEEDED key_id
+ReserveReplay     | request_id: ""                                  | MALFORMED request_id
+ReserveReplay     | request_id: "%(129)"                            | LIMIT_EXCEEDED request_id
+ReserveReplay     | replay_key: ""                                  | MALFORMED replay_key
+ReserveReplay     | replay_key: "%(4097)"                           | LIMIT_EXCEEDED replay_key
+ReserveReplay     | envelope_digest: ""                             | MALFORMED envelope_digest
+ReserveReplay     | envelope_digest: "sha256:*"                     | MALFORMED envelope_digest
+ReserveReplay     | expire_time { nanos: 1 }                        | MALFORMED expire_time
+ReserveReplay     | expire_time { seconds: 253402300800 }           | MALFORMED expire_time
+VerifyActionEnvelope | envelope_json: ""                            | MALFORMED envelope_json
+VerifyActionEnvelope | envelope_json: "%(65537)"                    | LIMIT_EXCEEDED envelope_json
+VerifyActionEnvelope | key_id: ""                                   | MALFORMED key_id
+VerifyActionEnvelope | key_id: "sha256:*"                           | MALFORMED key_id
 GetPolicyVersion  | policy_version: ""                              | MALFORMED policy_version
 GetPolicyVersion  | policy_version: "sha256:*"                      | MALFORMED policy_version
 RevokeRecord      | request_id: ""                                  | MALFORMED request_id

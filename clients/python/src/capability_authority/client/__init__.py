@@ -61,6 +61,12 @@ from capability_authority.client.errors import (
 )
 from capability_authority.client.evidence_values import Evidence
 from capability_authority.client.grant_values import GrantStatus, GrantTerms, GrantVerdict, HeldGrant, grant_terms
+from capability_authority.client.interop_values import (
+    ActionVerdict,
+    EnvelopeVerdicts,
+    ReplayReservation,
+    ResolvedKey,
+)
 from capability_authority.client.issue_items import IssueItem
 from capability_authority.client.memory_values import (
     AggregateCount,
@@ -96,6 +102,7 @@ from capability_authority.client.versions import Versions
 from capability_authority.offline import Check, CheckVerdict, GrantUse, KeySetRefused, Narrower
 
 __all__ = [
+    "ActionVerdict",
     "AggregateCount",
     "AlreadyCommitted",
     "ApprovalRequired",
@@ -125,6 +132,7 @@ __all__ = [
     "DeadlineExceeded",
     "Decision",
     "Denied",
+    "EnvelopeVerdicts",
     "Evidence",
     "Expired",
     "ExportRejected",
@@ -171,7 +179,9 @@ __all__ = [
     "RecordExport",
     "RecordRevocation",
     "Reference",
+    "ReplayReservation",
     "RequestRefused",
+    "ResolvedKey",
     "RetryPolicy",
     "Review",
     "Revision",

@@ -14,6 +14,7 @@ from capability_authority.client.verbs.commits import CommitVerbs
 from capability_authority.client.verbs.evidence import EvidenceVerbs
 from capability_authority.client.verbs.exports import ExportVerbs
 from capability_authority.client.verbs.grants import GrantVerbs
+from capability_authority.client.verbs.interop import InteropVerbs
 from capability_authority.client.verbs.issuing import IssuingVerbs
 from capability_authority.client.verbs.memory import MemoryVerbs
 from capability_authority.client.verbs.policies import PolicyVerbs
@@ -40,6 +41,7 @@ class CapabilityAuthority(
     EvidenceVerbs,
     UnvalidatedVerbs,
     ExportVerbs,
+    InteropVerbs,
     AuditVerbs,
 ):
     """An async client of one authority, as one principal.

@@ -14,6 +14,7 @@ from capability_authority.v1 import (
     capability_service_pb2,
     evidence_service_pb2,
     grant_service_pb2,
+    interop_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
@@ -26,12 +27,13 @@ _SERVICE_FILES: Final = (
     capability_service_pb2,
     grant_service_pb2,
     evidence_service_pb2,
+    interop_service_pb2,
     memory_service_pb2,
     policy_service_pb2,
     proposal_service_pb2,
 )
 _WITHOUT_PROOF: Final = frozenset({"GetKeySet"})
-_READ_PREFIXES: Final = ("Verify", "Get", "List", "Recall", "Export", "Read", "Watch")
+_READ_PREFIXES: Final = ("Verify", "Get", "List", "Recall", "Export", "Read", "Resolve", "Watch")
 
 
 class UnknownRpc(LookupError):

@@ -139,6 +139,10 @@ class CapabilityAuthority(Delegate):
     put_evidence = waiting(Async.put_evidence)
     read_evidence = waiting(Async.read_evidence)
 
+    resolve_key = waiting(Async.resolve_key)
+    reserve_replay = waiting(Async.reserve_replay)
+    verify_action_envelope = waiting(Async.verify_action_envelope)
+
     list_audit_events = iterating(Async.list_audit_events)
     watch_audit_events = iterating(Async.watch_audit_events)
 
