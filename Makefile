@@ -19,7 +19,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-emit-package capability-authority --no-emit-package capability-authority-client
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test bench profile check format generate release-contract wheels lock clean
+.PHONY: help demo serve test bench profile check format generate vectors release-contract wheels lock clean
 
 help: ## Show this list.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-24s%s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ ifdef NPM
 else
 	@echo "npm is not on the PATH: TypeScript was not generated (Node.js 20 or newer)."
 endif
+
+vectors: $(VENV)/dev-installed ## Make the golden vectors again, conformance/vectors/*.json.
+	$(BIN)/python -m capability_authority_conformance.golden conformance/vectors
 
 release-contract: $(VENV)/dev-installed ## Make today's contract the one that `make check` guards against breaking changes.
 	$(BIN)/buf build proto --exclude-source-info --output proto/released/v1.binpb

@@ -1,0 +1,47 @@
+"""Vectors are made and never edited: conformance/vectors/*.json is what the generator writes, and well formed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from capability_authority_conformance.golden.files import generated
+from capability_authority_conformance.golden.lint import lint_vectors
+
+VECTORS = Path(__file__).parents[2] / "conformance" / "vectors"
+
+
+def test_the_vectors_are_what_the_generator_writes() -> None:
+    committed = {path.name: path.read_text("utf-8") for path in VECTORS.glob("*.json")}
+    stale = sorted(name for name, text in generated().items() if committed.pop(name, None) != text)
+
+    assert stale == [], f"{stale} are not what the generator writes: run `make vectors`"
+    assert sorted(committed) == [], "nothing writes them"
+
+
+def test_the_vectors_pass_the_linter() -> None:
+    assert [str(complaint) for complaint in lint_vectors(VECTORS)] == []
+
+
+def test_schemas_leave_nothing_open() -> None:
+    # Given what a schema allows beyond what it names: the flags of notes, and the members of a message
+    open_places = [place for path in sorted(VECTORS.glob("schemas/*.json")) for place in open_objects(path)]
+
+    assert open_places == ["common.schema.json/$defs/notes", "common.schema.json/$defs/protojson_or_null"]
+
+
+def open_objects(path: Path) -> list[str]:
+    """Objects of a schema that may have members it does not name, or lack some that it names."""
+    found: list[str] = []
+
+    def look(schema: Any, place: str) -> None:
+        if not isinstance(schema, dict):
+            return
+        is_object = "object" in (schema.get("type"), *(schema["type"] if isinstance(schema.get("type"), list) else ()))
+        closed = schema.get("additionalProperties") is False
+        if is_object and not (closed and set(schema["required"]) == set(schema["properties"])):
+            found.append(place)
+        for name, below in schema.items():
+            look(below, f"{place}/{name}")
+
+    look(json.loads(path.read_text("utf-8")), path.name)
+    return found
