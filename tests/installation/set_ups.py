@@ -33,7 +33,7 @@ def principal(name: str, tenant: str, key: PrivateKey | None = None, **changes: 
 
 
 def set_up(tenant_id: str) -> dict[str, Any]:
-    """Four memory namespaces, one of each rule; three principals, one of them revoked; a team."""
+    """Memory namespaces of each rule; three principals, one with a name for its key and one revoked; a team."""
     tenant = f"test|{tenant_id}"
     return {
         "namespace": "test",
@@ -43,7 +43,7 @@ def set_up(tenant_id: str) -> dict[str, Any]:
             {"name": "old", "mode": "MODE_LEGACY", "privileged": True, "policy": "POLICY_RULE_ALLOW"},
         ],
         "principals": [
-            principal("agent", tenant),
+            principal("agent", tenant, keyAliases=[f"{tenant_id}.agent"]),
             principal("reader", tenant),
             principal("gone", tenant, revoked=True),
         ],

@@ -14,6 +14,7 @@ from pydantic.alias_generators import to_camel
 
 from authority.cli.failures import Refused
 from authority.domain.identity import PrincipalKind, Right
+from authority.domain.key_alias import ALIAS_RULE, is_key_alias
 from authority.domain.membership import Scope
 from authority.domain.proposal import Visibility
 from authority.domain.record import Mode
@@ -30,6 +31,12 @@ Word = TypeVar("Word", bound=Enum)
 def _id(text: str) -> str:
     if not is_id(text):
         raise ValueError(f"must be {ID_RULE}")
+    return text
+
+
+def _alias(text: str) -> str:
+    if not is_key_alias(text):
+        raise ValueError(f"must be {ALIAS_RULE}")
     return text
 
 
@@ -77,7 +84,7 @@ class PrincipalPart(_Part):
     public_key: Hex
     proof: Hex
     revoked: bool = False
-    key_aliases: tuple[Id, ...] = ()
+    key_aliases: tuple[Annotated[str, AfterValidator(_alias)], ...] = ()
 
     @property
     def ref(self) -> PrincipalRef:

@@ -30,6 +30,7 @@ async def look_for(operator: Operator, document: SetUp) -> list[Thing]:
     for tenant in document.tenants:
         things += await _namespaces(operator, tenant)
         things += await _principals(operator, tenant)
+        things += await _aliases(operator, tenant)
         things += await _memberships(operator, tenant)
     return things
 
@@ -117,7 +118,7 @@ def _principal(
         ref=part.ref,
         kind=part.kind,
         rights=frozenset(part.rights),
-        key_id=require_possession(tenant, part.ref, part.raw_key, part.raw_proof),
+        key_id=_key_id(tenant, part),
         public_key=part.raw_key,
     )
 
@@ -155,6 +156,30 @@ def _of_principal(
         yield f"it is not known by the key {new.key_id}; use the keys of the set-up that made it, or give it another id"
     elif key.state == "revoked" and not part.revoked and there.state != "revoked":
         yield f"its key {new.key_id} is revoked; give it another id, with another key"
+
+
+async def _aliases(operator: Operator, tenant: TenantPart) -> list[Thing]:
+    called = {it.alias: it.key_id for it in await operator.key_aliases.aliases(tenant.ref) if it.revoke_time is None}
+    return [
+        _alias(operator, tenant.ref, alias, _key_id(tenant.ref, part), called.get(alias))
+        for part in tenant.principals
+        for alias in part.key_aliases
+    ]
+
+
+def _alias(operator: Operator, tenant: TenantRef, alias: str, key_id: str, there: str | None) -> Thing:
+    async def make() -> None:
+        await operator.key_aliases.add(tenant, alias, key_id, operator.clock.now())
+
+    remedy = f"`authority principals alias revoke {alias} --tenant '{tenant}'` takes the name back"
+    differs = there not in {None, key_id}
+    return Thing(
+        tenant=str(tenant),
+        what="key alias",
+        name=alias,
+        make=None if there else make,
+        differences=(f"it is the name of {there}, not of {key_id}: {remedy}",) if differs else (),
+    )
 
 
 async def _memberships(operator: Operator, tenant: TenantPart) -> list[Thing]:
@@ -196,6 +221,10 @@ def _joining(operator: Operator, tenant: TenantRef, member: PrincipalRef, scope:
         await operator.memberships.add_membership(tenant, member, scope, operator.clock.now())
 
     return make
+
+
+def _key_id(tenant: TenantRef, part: PrincipalPart) -> str:
+    return require_possession(tenant, part.ref, part.raw_key, part.raw_proof)
 
 
 def _words(rights: frozenset[Right]) -> str:

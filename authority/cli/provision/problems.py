@@ -21,6 +21,7 @@ def _of_tenant(place: str, tenant: TenantPart) -> Iterator[str]:
     yield from _twice(principals, (principal.name for principal in tenant.principals))
     yield from _twice(principals, (str(principal.ref) for principal in tenant.principals))
     yield from _twice(principals, (principal.public_key for principal in tenant.principals))
+    yield from _twice(f"{principals}.keyAliases", (name for it in tenant.principals for name in it.key_aliases))
     for number, principal in enumerate(tenant.principals):
         yield from _of_principal(f"{principals}[{number}]", tenant, principal)
     memberships = f"{place}.memberships"
@@ -33,6 +34,8 @@ def _of_principal(place: str, tenant: TenantPart, principal: PrincipalPart) -> I
     for number, right in enumerate(principal.rights):
         if right not in possible_rights(principal.kind):
             yield f"{place}.rights[{number}]: a principal of kind {principal.kind.value} can never {right.value}"
+    if principal.revoked and principal.key_aliases:
+        yield f"{place}.keyAliases: it is revoked, and its key is called nothing"
     try:
         require_possession(tenant.ref, principal.ref, principal.raw_key, principal.raw_proof)
     except PossessionUnproved as error:

@@ -27,7 +27,8 @@ def test_a_set_up_is_made_once_and_a_second_time_changes_nothing(run: Run, tmp_p
     shown = run("provision", file)
 
     assert [thing["name"] for thing in first if thing["tenant"]] == [
-        *RULES, "old", "test|agent", "test|reader", "test|gone", "test|agent in team:desk", "test|reader in team:desk"
+        *RULES, "old", "test|agent", "test|reader", "test|gone",
+        "provisioned.agent", "test|agent in team:desk", "test|reader in team:desk"
     ]  # fmt: skip
     assert {thing["made"] for thing in first if thing["tenant"]} == {True}
     assert [thing["name"] for thing in again] == [thing["name"] for thing in first]
@@ -83,6 +84,10 @@ def test_what_was_half_made_is_finished_by_the_next_run(run: Run, tmp_path: Path
         (lambda it: it["principals"][0].update(rights=["read"]), "it has the rights propose, read, not read"),
         (lambda it: it["principals"][2].update(revoked=False), "principal test|gone of test|T: it is revoked"),
         (lambda it: it["memberships"][0]["members"].pop(), "`authority memberships remove 'test|reader' team:desk"),
+        (
+            lambda it: it["principals"][1].update(keyAliases=it["principals"][0].pop("keyAliases")),
+            "`authority principals alias revoke T.agent --tenant 'test|T'` takes the name back",
+        ),
         (
             lambda it: it["principals"].__setitem__(0, principal("agent", f"test|{it['id']}")),
             "use the keys of the set-up that made it",

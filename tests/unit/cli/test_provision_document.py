@@ -29,6 +29,13 @@ BAD = [
     (("principals", 0, "publicKey"), WEAK, "tenants[0].principals[0]: the public key is refused"),
     (("principals", 1, "proof"), "00" * 64, "tenants[0].principals[1]: the proof is no signature"),
     (("principals", 1, "name"), "agent", "tenants[0].principals[1]: agent stands here twice"),
+    (("principals", 1, "keyAliases"), ["SHA256:it"], "tenants[0].principals[1].keyAliases[0]: must be at most"),
+    (
+        ("principals", 1, "keyAliases"),
+        ["bad.agent"],
+        "tenants[0].principals.keyAliases[1]: bad.agent stands here twice",
+    ),
+    (("principals", 2, "keyAliases"), ["dead"], "tenants[0].principals[2].keyAliases: it is revoked"),
     (("memberships", 0, "scope"), "club", "tenants[0].memberships[0].scope: Input should be 'channel'"),
     (("memberships", 0, "members"), ["nobody"], "members[0]: no principal of this tenant has the name nobody"),
     (("memberships", 0, "members"), ["gone"], "tenants[0].memberships[0].members[0]: gone is revoked"),
