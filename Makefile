@@ -7,16 +7,17 @@ BIN := $(VENV)/bin
 CANDIDATES := $(or $(PYTHON),python3.13 python3.12 python3.11 python3)
 SUITABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 ALONE := tests/crash tests/faults tests/bench
-PROJECTS := pyproject.toml clients/python/pyproject.toml
+PROJECTS := pyproject.toml clients/python/pyproject.toml conformance/pyproject.toml
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off --no-deps --no-compile
 # Where Node.js is absent, what concerns TypeScript is skipped, and says so.
 NPM := $(shell command -v npm 2>/dev/null)
 TYPESCRIPT := clients/typescript
 TYPESCRIPT_INSTALLED := $(if $(NPM),$(TYPESCRIPT)/node_modules/installed)
-INSTALL_PROJECTS := $(PIP_INSTALL) --no-build-isolation --editable clients/python --editable .
+INSTALL_PROJECTS := $(PIP_INSTALL) --no-build-isolation --editable clients/python --editable conformance --editable .
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links \
-	--no-emit-package capability-authority --no-emit-package capability-authority-client
+	--no-emit-package capability-authority --no-emit-package capability-authority-client \
+	--no-emit-package capability-authority-conformance
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test bench profile check format generate vectors release-contract wheels lock clean
@@ -60,7 +61,8 @@ format: $(VENV)/dev-installed ## Format the code and mend what ruff can mend.
 	$(BIN)/ruff format
 
 generate: $(VENV)/dev-installed $(TYPESCRIPT_INSTALLED) ## Make the Python and TypeScript code of the contract again from proto/.
-	$(BIN)/python proto/generate.py clients/python/src
+	$(BIN)/python proto/generate.py contract clients/python/src
+	$(BIN)/python proto/generate.py conformance conformance/src
 ifdef NPM
 	$(BIN)/buf generate
 else
@@ -74,9 +76,9 @@ release-contract: $(VENV)/dev-installed ## Make today's contract the one that `m
 	$(BIN)/buf build proto --exclude-source-info --output proto/released/v1.binpb
 
 wheels: $(VENV)/runtime-installed ## Build the wheels into dist/, and put the contract as a descriptor set beside them.
-	@rm -rf build clients/python/build dist
+	@rm -rf build clients/python/build conformance/build dist
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist \
-		./clients/python .
+		./clients/python ./conformance .
 	@cp clients/python/src/capability_authority/v1/contract.binpb dist/capability-authority-contract-v1.binpb
 	@ls dist
 
@@ -85,7 +87,7 @@ lock: $(VENV)/dev-installed ## Write requirements/*.txt for changed *.in or pypr
 	$(COMPILE) $(ARGS) requirements/dev.in --output-file requirements/dev.txt
 
 clean: ## Remove the environment, caches and wheels; data in .authority stays.
-	rm -rf $(VENV) build dist clients/python/build $(TYPESCRIPT)/dist $(TYPESCRIPT)/node_modules *.egg-info clients/python/src/*.egg-info
+	rm -rf $(VENV) build dist clients/python/build conformance/build $(TYPESCRIPT)/dist $(TYPESCRIPT)/node_modules *.egg-info clients/python/src/*.egg-info conformance/src/*.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 # What an interrupted run left half made is made anew.

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PACKAGE = Path("capability_authority", "v1")
-
-
+PYTHON = {
+    "contract": Path("clients", "python", "src", "capability_authority", "v1"),
+    "conformance": Path("conformance", "src", "capability_authority_conformance", "v1"),
+}
+"""Where the generated code of each package is committed."""
 TYPESCRIPT = Path("clients", "typescript", "src", "proto")
 
 
-def generated_files(directory: Path) -> dict[str, bytes]:
-    """Every generated module and stub file of the contract, and its descriptor set, by file name."""
-    folder = directory / PACKAGE
+def generated_files(folder: Path) -> dict[str, bytes]:
+    """Every generated module and stub file in a folder, and a descriptor set, by file name."""
     return {path.name: path.read_bytes() for path in (*folder.glob("*_pb2*"), *folder.glob("*.binpb"))}
 
 
@@ -25,12 +26,14 @@ def typescript_files(directory: Path) -> dict[str, str]:
     return {str(path.relative_to(directory)): path.read_text("utf-8") for path in directory.rglob("*.ts")}
 
 
-def test_generated_code_is_fresh(tmp_path: Path) -> None:
-    # When the contract is generated into an empty directory
-    subprocess.run([sys.executable, REPOSITORY / "proto" / "generate.py", tmp_path], check=True)
+@pytest.mark.parametrize("name", PYTHON)
+def test_generated_code_is_fresh(name: str, tmp_path: Path) -> None:
+    # When it is generated into an empty directory
+    subprocess.run([sys.executable, REPOSITORY / "proto" / "generate.py", name, tmp_path], check=True)
 
     # Then it holds the committed files: none older, none missing, none left over from an earlier contract
-    fresh, committed = generated_files(tmp_path), generated_files(REPOSITORY / "clients" / "python" / "src")
+    package = Path(*PYTHON[name].parts[-2:])
+    fresh, committed = generated_files(tmp_path / package), generated_files(REPOSITORY / PYTHON[name])
     assert fresh, "nothing was generated"
     stale = sorted(name for name in fresh.keys() | committed.keys() if fresh.get(name) != committed.get(name))
     assert not stale, f"run `make generate` and commit: {', '.join(stale)}"

@@ -1,0 +1,124 @@
+"""The command line: `run`, `set-up`, `list` and `lint`. Exit codes: 0 green, 1 a case failed, 2 no verdict."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from capability_authority_conformance.commands import Wishes, run
+from capability_authority_conformance.problems import SuiteMalformed, TargetUnusable
+from capability_authority_conformance.set_up import make_set_up
+from capability_authority_conformance.written.lint import lint
+from capability_authority_conformance.written.reading import read_suites, suites_folder
+
+__all__ = ["main"]
+
+UNUSABLE: Final = 2
+INTERRUPTED: Final = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the arguments say; the exit code."""
+    wishes = _parser().parse_args(arguments)
+    try:
+        return int(wishes.command(wishes))
+    except (SuiteMalformed, TargetUnusable) as problem:
+        print(problem, file=sys.stderr)
+        return UNUSABLE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return UNUSABLE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="capability-authority-conformance", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands.add_parser("run", help="run the cases against a target"))
+    making = commands.add_parser("set-up", help="make the suite's keys, and the file that says what a target must hold")
+    making.add_argument("--keys", type=Path, required=True, metavar="DIR", help="where; made again, the keys stay")
+    making.set_defaults(command=_set_up)
+    for name, command, says in (("list", _list, "name every case"), ("lint", _lint, "see whether all is well written")):
+        other = commands.add_parser(name, help=says)
+        other.add_argument("--suites", type=Path, default=None, metavar="DIR", help="other suites than our own")
+        other.set_defaults(command=command)
+    return parser
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--target", metavar="HOST:PORT", help="what is served already")
+    where.add_argument("--serve", metavar="COMMAND", help="serve it for the run: COMMAND gets the path of setup.json")
+    parser.add_argument("--keys", type=Path, metavar="DIR", help="the suite's keys, as `set-up` made them")
+    parser.add_argument("--tls-roots", type=Path, metavar="FILE", help="speak TLS; PEM of who may vouch for the server")
+    parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="suite, or suite/case-*")
+    parser.add_argument("--known-failing", type=Path, metavar="FILE", help="lines of `suite/case-*  # reason`")
+    parser.add_argument("--report-junit", type=Path, metavar="FILE")
+    parser.add_argument("--report-json", type=Path, metavar="FILE")
+    parser.add_argument("--jobs", type=_positive, default=4, metavar="N", help="cases side by side (4)")
+    parser.add_argument("--call-timeout", type=_seconds, default=15.0, metavar="S", help="of each call (15)")
+    parser.add_argument("--time-limit", type=_seconds, default=600.0, metavar="S", help="of the whole run (600)")
+    parser.add_argument("--suites", type=Path, metavar="DIR", help="other suites than our own")
+    parser.set_defaults(command=_run)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise ValueError
+    return number
+
+
+def _run(wishes: argparse.Namespace) -> int:
+    if wishes.target and wishes.keys is None:
+        raise TargetUnusable("--target needs --keys DIR", "make them with `set-up --keys DIR`")
+    return asyncio.run(
+        run(
+            Wishes(
+                target=wishes.target,
+                serve=wishes.serve,
+                keys=wishes.keys,
+                tls_roots=wishes.tls_roots,
+                only=wishes.only,
+                known_failing=wishes.known_failing,
+                report_junit=wishes.report_junit,
+                report_json=wishes.report_json,
+                jobs=wishes.jobs,
+                call_timeout_s=wishes.call_timeout,
+                time_limit_s=wishes.time_limit,
+                suites=wishes.suites or suites_folder(),
+            )
+        )
+    )
+
+
+def _set_up(wishes: argparse.Namespace) -> int:
+    setup = make_set_up(wishes.keys)
+    print(f"{setup}: make a target so, then `run --target HOST:PORT --keys {wishes.keys}`")
+    return 0
+
+
+def _list(wishes: argparse.Namespace) -> int:
+    for written in read_suites(wishes.suites or suites_folder()):
+        for case in written.suite.cases:
+            print(f"{written.suite.name}/{case.name}{'  (not yet)' if case.not_yet else ''}: {case.holds}")
+    return 0
+
+
+def _lint(wishes: argparse.Namespace) -> int:
+    suites = read_suites(wishes.suites or suites_folder())
+    problems = lint(suites)
+    if problems:
+        raise SuiteMalformed(problems)
+    print(f"{sum(len(written.suite.cases) for written in suites)} cases in {len(suites)} files are well written")
+    return 0

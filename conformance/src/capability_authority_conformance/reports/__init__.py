@@ -1,0 +1,1 @@
+"""What a run has shown: for people, for JUnit's readers, and as JSON."""

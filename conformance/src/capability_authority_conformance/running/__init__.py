@@ -1,0 +1,1 @@
+"""Takes the steps of cases, and judges what is answered."""

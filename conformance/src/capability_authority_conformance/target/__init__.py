@@ -1,0 +1,1 @@
+"""The service under test, seen through gRPC alone."""

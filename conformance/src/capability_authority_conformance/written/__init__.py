@@ -1,0 +1,1 @@
+"""What is written down: suites, procedures, known-failing lists; read strictly, and linted before anything is asked."""
