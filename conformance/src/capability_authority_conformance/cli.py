@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from capability_authority_conformance.commands import Wishes, run
+from capability_authority_conformance.golden.lint import lint_vectors
 from capability_authority_conformance.problems import SuiteMalformed, TargetUnusable
 from capability_authority_conformance.set_up import make_set_up
 from capability_authority_conformance.written.lint import lint
-from capability_authority_conformance.written.reading import read_suites, suites_folder
+from capability_authority_conformance.written.reading import data_folder, read_suites
 
 __all__ = ["main"]
 
@@ -96,7 +97,7 @@ def _run(wishes: argparse.Namespace) -> int:
                 jobs=wishes.jobs,
                 call_timeout_s=wishes.call_timeout,
                 time_limit_s=wishes.time_limit,
-                suites=wishes.suites or suites_folder(),
+                suites=wishes.suites or data_folder("suites"),
             )
         )
     )
@@ -109,16 +110,20 @@ def _set_up(wishes: argparse.Namespace) -> int:
 
 
 def _list(wishes: argparse.Namespace) -> int:
-    for written in read_suites(wishes.suites or suites_folder()):
+    for written in read_suites(wishes.suites or data_folder("suites")):
         for case in written.suite.cases:
             print(f"{written.suite.name}/{case.name}{'  (not yet)' if case.not_yet else ''}: {case.holds}")
     return 0
 
 
 def _lint(wishes: argparse.Namespace) -> int:
-    suites = read_suites(wishes.suites or suites_folder())
+    suites = read_suites(wishes.suites or data_folder("suites"))
     problems = lint(suites)
     if problems:
         raise SuiteMalformed(problems)
+    for complaint in (complaints := lint_vectors(data_folder("vectors"))):
+        print(complaint, file=sys.stderr)
+    if complaints:
+        return UNUSABLE
     print(f"{sum(len(written.suite.cases) for written in suites)} cases in {len(suites)} files are well written")
     return 0

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Value
 
 from capability_authority.offline import (
     PAYLOAD_CLASSES,
@@ -21,7 +22,7 @@ from capability_authority_conformance.paths import as_json
 from capability_authority_conformance.set_up import Caller
 from capability_authority_conformance.substitution import Names, NothingThere, looked_up, replaced
 from capability_authority_conformance.v1.suite_pb2 import ChangedStatement, ChildGrant
-from capability_authority_conformance.values import Json, members_of, of_struct
+from capability_authority_conformance.values import Json, members_of, of_value
 
 __all__ = ["caller_named", "changed_statement", "child_grant", "statement_of"]
 
@@ -52,9 +53,7 @@ def child_grant(child: ChildGrant, names: Names, callers: Mapping[str, Caller]) 
     """A child of a saved grant: what its terms say, the parent's where they are silent."""
     parent = statement_of(looked_up(child.parent, names))
     above = read_payload(parent.payload_type, parent.payload, Grant)
-    terms = replaced(of_struct(child.terms), names)
-    assert isinstance(terms, dict)
-    terms = _with_holder(terms, callers)
+    terms = _with_holder(_mapping(child.terms, names), callers)
     grant = Grant()
     grant.CopyFrom(above)
     grant.issuer = ""
@@ -94,9 +93,7 @@ def changed_statement(changed: ChangedStatement, names: Names, callers: Mapping[
             statement.payload += _UNKNOWN_FIELD
         case "fields":
             message = read_payload(statement.payload_type, statement.payload, PAYLOAD_CLASSES[statement.payload_type])
-            fields = replaced(of_struct(changed.fields), names)
-            assert isinstance(fields, dict)
-            statement.payload = _with_fields(message, fields)
+            statement.payload = _with_fields(message, _mapping(changed.fields, names))
         case "payload_type":
             statement.payload_type = str(replaced(changed.payload_type, names))
         case "key_id":
@@ -107,6 +104,10 @@ def changed_statement(changed: ChangedStatement, names: Names, callers: Mapping[
         return statement
     signer = caller_named(replaced(changed.signed_by, names), callers)
     return _signed(statement.payload_type, statement.payload, signer.private_key)
+
+
+def _mapping(value: Value, names: Names) -> dict[str, Json]:
+    return members_of(replaced(of_value(value), names)) if value.WhichOneof("kind") else {}
 
 
 def _with_fields(message: Message, fields: Mapping[str, Json]) -> bytes:

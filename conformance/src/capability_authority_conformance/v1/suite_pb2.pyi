@@ -710,9 +710,9 @@ class ChildGrant(_message.Message):
     signed_by: _builtins.str
     """Who signs: a principal of the set-up."""
     @_builtins.property
-    def terms(self) -> _struct_pb2.Struct:
+    def terms(self) -> _struct_pb2.Value:
         """Protobuf's JSON of a Grant; what is left out is the parent's or filled in. `null` makes a dimension absent. `holder` may
-        be the name of a principal: then the key is the principal's too.
+        be the name of a principal: then the key is the principal's too. A mapping, or `${name}` of one.
         """
 
     def __init__(
@@ -720,7 +720,7 @@ class ChildGrant(_message.Message):
         *,
         parent: _builtins.str = ...,
         signed_by: _builtins.str = ...,
-        terms: _struct_pb2.Struct | None = ...,
+        terms: _struct_pb2.Value | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["terms", b"terms"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -754,8 +754,10 @@ class ChangedStatement(_message.Message):
     signed_by: _builtins.str
     """Signs what was changed anew with the key of this principal, which is no issuer. The old signature stays when left out."""
     @_builtins.property
-    def fields(self) -> _struct_pb2.Struct:
-        """Fields of the payload, in protobuf's JSON, replace those that stand there; `null` leaves one out."""
+    def fields(self) -> _struct_pb2.Value:
+        """Fields of the payload, in protobuf's JSON, replace those that stand there; `null` leaves one out. A mapping, or `${name}`
+        of one.
+        """
 
     def __init__(
         self,
@@ -764,7 +766,7 @@ class ChangedStatement(_message.Message):
         forge_signature: _builtins.bool = ...,
         truncate: _builtins.bool = ...,
         append_unknown_field: _builtins.bool = ...,
-        fields: _struct_pb2.Struct | None = ...,
+        fields: _struct_pb2.Value | None = ...,
         payload_type: _builtins.str = ...,
         key_id: _builtins.str = ...,
         signed_by: _builtins.str = ...,

@@ -230,12 +230,12 @@ def _make_problems(make: Make, known: Known, names: set[str]) -> Iterator[Troubl
         case "child_grant":
             yield from _named([make.child_grant.parent], names)
             yield from _who_problems(make.child_grant.signed_by, known, names)
-            yield from _unknown_names(of_struct(make.child_grant.terms), known, names)
+            yield from _unknown_names(of_value(make.child_grant.terms), known, names)
         case "changed_statement":
             yield from _named([make.changed_statement.of], names)
             if make.changed_statement.signed_by:
                 yield from _who_problems(make.changed_statement.signed_by, known, names)
-            yield from _unknown_names(of_struct(make.changed_statement.fields), known, names)
+            yield from _unknown_names(of_value(make.changed_statement.fields), known, names)
         case _:
             yield "makes nothing", "write what is made: canonical_json, text, digest_of, ..."
 

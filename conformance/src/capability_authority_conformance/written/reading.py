@@ -14,7 +14,7 @@ from capability_authority_conformance.v1.suite_pb2 import Suite
 from capability_authority_conformance.values import Json, members_of
 from capability_authority_conformance.written.strict_yaml import Document, YamlRefused, read_yaml
 
-__all__ = ["PROCEDURES", "WrittenSuite", "read_suites", "suites_folder"]
+__all__ = ["PROCEDURES", "WrittenSuite", "data_folder", "read_suites"]
 
 PROCEDURES: Final = "procedures"
 """The file whose procedures every suite may use; it has no cases."""
@@ -34,11 +34,11 @@ class WrittenSuite:
         return Problem(self.file, self.document.line(*path), place, what, remedy)
 
 
-def suites_folder() -> Path:
-    """Where the cases are: in the wheel beside this package, in the source tree beside `src`."""
+def data_folder(name: str) -> Path:
+    """Where `suites` and `vectors` are: in the wheel within this package, in the source tree beside `src`."""
     package = Path(__file__).parents[1]
-    installed = package / "suites"
-    return installed if installed.is_dir() else package.parents[1] / "suites"
+    installed = package / name
+    return installed if installed.is_dir() else package.parents[1] / name
 
 
 def read_suites(folder: Path) -> list[WrittenSuite]:
