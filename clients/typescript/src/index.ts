@@ -1,3 +1,4 @@
 /** The client of the Capability Authority. What needs no server is in `capability-authority-client/offline`. */
 
+export * from "./client/index.js";
 export * as offline from "./offline/index.js";
