@@ -90,6 +90,7 @@ async def _interruptible(running: Coroutine[object, object, None], result: RunRe
         task.cancel()
         loop.remove_signal_handler(signal.SIGINT)  # The second one ends it at once.
 
+    before = signal.getsignal(signal.SIGINT)
     loop.add_signal_handler(signal.SIGINT, interrupt)
     try:
         async with asyncio.timeout(time_limit_s):
@@ -109,6 +110,7 @@ async def _interruptible(running: Coroutine[object, object, None], result: RunRe
         return 130
     finally:
         loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)
     return 0
 
 

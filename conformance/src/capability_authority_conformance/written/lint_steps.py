@@ -101,10 +101,10 @@ def _near(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else "save it in a step before"
 
 
-def _who_problems(who: str, known: Known, names: set[str]) -> Iterator[Trouble]:
+def _who_problems(who: str, known: Known, names: set[str], others: frozenset[str] = frozenset()) -> Iterator[Trouble]:
     if "${" in who:
         yield from _unknown_names(who, known, names)
-    elif who not in principal_names() | {NOBODY}:
+    elif who not in principal_names() | others:
         yield f"no principal of the set-up contract is {who!r}", _near(who, principal_names())
 
 
@@ -115,7 +115,7 @@ def _call_problems(call: Call, known: Known, names: set[str], *, called_before: 
         yield f"the contract has no RPC {call.rpc!r}", f"did you mean {near[0]!r}?" if near else "see its services"
         return
     here = names | {CALLER} if call.callers else names
-    yield from _who_problems(getattr(call, "as"), known, here)
+    yield from _who_problems(getattr(call, "as"), known, here, frozenset({NOBODY}))
     yield from _request_problems(call, rpc, known, here)
     for number, answer in enumerate(call.expect):
         yield from _answer_problems(answer, rpc, known, here, is_first=number == 0)

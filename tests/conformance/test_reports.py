@@ -1,0 +1,70 @@
+"""What a run reports, and with which exit code."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import grpc
+
+from capability_authority.v1.proposal_service_pb2 import CreateProposalResponse
+from tests.conformance.conftest import SUITE, Runs
+from tests.conformance.targets import PROPOSE, Authority, answering, refusing_as, well
+
+NOT_YET = """- name: a-wish
+  holds: There is more.
+  covers: [nothing]
+  not_yet: There is no service for it.
+"""
+PROPOSED = answering(CreateProposalResponse().SerializeToString())
+DENIED = refusing_as("NOT_ALLOWED", grpc.StatusCode.PERMISSION_DENIED)
+
+
+async def test_a_green_run(runs: Runs) -> None:
+    async with Authority({**well(), PROPOSE: PROPOSED}).serving() as target:
+        ran = await runs(target, SUITE + NOT_YET)
+    assert ran.code == 0
+    assert ran.last_line == "conformance: 2 passed, 0 failed, 1 not yet"
+    assert "not yet: small/a-wish: There is no service for it." in ran.out
+    assert sorted(line.split()[1] for line in ran.err.splitlines()) == ["small/a-key-set", "small/a-proposal", "yet"]
+    assert ran.report["complete"]
+    assert (ran.report["passed"], ran.report["failed"], ran.report["not_yet"]) == (2, 0, 1)
+
+
+async def test_a_red_run_says_what_was_asked_expected_and_got(runs: Runs, tmp_path: Path) -> None:
+    junit = tmp_path / "report.xml"
+    async with Authority({**well(), PROPOSE: DENIED}).serving() as target:
+        ran = await runs(target, SUITE, report_junit=junit)
+    assert ran.code == 1
+    assert ran.last_line == "conformance: 1 passed, 1 failed, 0 not yet"
+    told = ran.out[ran.out.index("FAILED: small/a-proposal") :]
+    for said in ("There is a proposal.", "step 1: when an agent proposes", "CreateProposal as agent", "expected: OK"):
+        assert said in told
+    assert "got: NOT_ALLOWED (PERMISSION_DENIED)" in told
+
+    failure = ET.parse(junit).find("testsuite[@name='small']/testcase[@name='a-proposal']/failure")  # noqa: S314
+    assert failure is not None
+    assert "when an agent proposes" in (failure.text or "")
+    failed = ran.report["cases"][1]
+    assert failed["verdict"] == "failed"
+    assert failed["failure"]["steps"] == ["step 1: when an agent proposes"]
+    assert json.dumps(ran.report)
+
+
+async def test_what_is_known_to_fail_does_not_fail_the_run(runs: Runs, tmp_path: Path) -> None:
+    known = tmp_path / "known.txt"
+    known.write_text("small/a-proposal  # not built\n")
+    async with Authority({**well(), PROPOSE: DENIED}).serving() as target:
+        ran = await runs(target, SUITE, known_failing=known)
+    assert ran.code == 0
+    assert ran.last_line == "conformance: 1 passed, 0 failed, 0 not yet"
+    assert "known failing: small/a-proposal: not built" in ran.out
+
+
+async def test_what_is_known_to_fail_and_passes_fails_the_run(runs: Runs, tmp_path: Path) -> None:
+    known = tmp_path / "known.txt"
+    known.write_text("small/a-proposal  # not built\n")
+    async with Authority({**well(), PROPOSE: PROPOSED}).serving() as target:
+        ran = await runs(target, SUITE, known_failing=known)
+    assert ran.code == 1
+    assert ran.last_line == "conformance: 1 passed, 1 failed, 0 not yet"
+    assert "PASSED, though listed as failing: small/a-proposal" in ran.out
