@@ -5,6 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import grpc
+from grpc import aio
 
 from capability_authority.v1.proposal_service_pb2 import CreateProposalResponse
 from tests.conformance.conftest import SUITE, Runs
@@ -48,6 +49,23 @@ async def test_a_red_run_says_what_was_asked_expected_and_got(runs: Runs, tmp_pa
     assert failed["verdict"] == "failed"
     assert failed["failure"]["steps"] == ["step 1: when an agent proposes"]
     assert json.dumps(ran.report)
+
+
+async def test_what_the_target_could_not_judge_is_asked_again(runs: Runs) -> None:
+    # Given a target that has no room at first
+    refused = refusing_as("OVERLOADED", grpc.StatusCode.RESOURCE_EXHAUSTED)
+    answers = iter((refused, refused, PROPOSED))
+
+    async def later(request: bytes, context: "aio.ServicerContext[bytes, bytes]") -> bytes:
+        return await next(answers)(request, context)
+
+    async with Authority({**well(), PROPOSE: later}).serving() as target:
+        ran = await runs(target, SUITE)
+
+    # Then it is judged by what it answers in the end, and the report says so
+    assert ran.code == 0, ran
+    assert "asked again: 1 calls that were answered OVERLOADED" in ran.out
+    assert ran.report["asked_again"] == {"OVERLOADED": 1}
 
 
 async def test_what_is_known_to_fail_does_not_fail_the_run(runs: Runs, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ async def _judged(wishes: Wishes, cases: list[Selected], procedures: dict[str, P
             identity = await introduced(target)
             result.issuer = identity.issuer
             await require_known(target, identity, callers.values())
-            run = Run(os.urandom(_RUN_ID_BYTES).hex(), target, identity, callers, procedures)
+            run = Run(os.urandom(_RUN_ID_BYTES).hex(), target, identity, callers, procedures, result.asked_again)
             await run_cases(run, cases, result, jobs=wishes.jobs, ended=progress)
         finally:
             await target.close()

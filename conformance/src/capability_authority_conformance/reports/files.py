@@ -43,6 +43,7 @@ def write_json(path: Path, result: RunResult) -> None:
         "failed": result.failed,
         "not_yet": result.count(Verdict.NOT_YET),
         "known_failing": result.count(Verdict.KNOWN_FAILING),
+        "asked_again": dict(sorted(result.asked_again.items())),
         "cases": [_case(case) for case in sorted(result.cases, key=lambda case: case.name)],
     }
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

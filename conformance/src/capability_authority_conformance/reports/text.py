@@ -46,6 +46,8 @@ def report_lines(result: RunResult) -> Iterator[str]:
     known = result.count(Verdict.KNOWN_FAILING)
     if known:
         yield f"known failing: {known} (counted as neither passed nor failed)"
+    for reason, count in sorted(result.asked_again.items()):
+        yield f"asked again: {count} calls that were answered {reason}, which judges nothing"
     yield f"{len(cases)} cases in {result.seconds:.1f} s against {result.target}" + (
         f" ({result.issuer})" if result.issuer else ""
     )

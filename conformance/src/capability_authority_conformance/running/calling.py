@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from google.protobuf.json_format import ParseDict, ParseError
 
 from capability_authority_conformance.paths import Absent, found
+from capability_authority_conformance.running.asking import asked_until, judged
 from capability_authority_conformance.running.context import StepFailed, Story
 from capability_authority_conformance.running.judging import Expected, misfits
 from capability_authority_conformance.running.making import bytes_of
@@ -28,8 +28,7 @@ __all__ = ["NOBODY", "called"]
 NOBODY: Final = "nobody"
 _UNKNOWN_FIELD: Final = b"\xc2\x3e\x01x"
 _PATIENCE_S: Final = 30.0
-_FIRST_PAUSE_S: Final = 0.05
-_LONGEST_PAUSE_S: Final = 1.0
+_WATCHED_MS: Final = 2_000
 _SHOWN_CHARACTERS: Final = 600
 
 
@@ -44,6 +43,11 @@ class _Asked:
     number: int
     shape: str
     """For people: whom, what and how, without the proof."""
+
+    @property
+    def permitted(self) -> frozenset[str]:
+        """The outcomes that the case names."""
+        return frozenset(expected.outcome for expected in self.expected)
 
 
 async def called(call: Call, story: Story) -> None:
@@ -97,33 +101,24 @@ def _expected(answer: Answer, names: Names) -> Expected:
 
 
 async def _settled(call: Call, asked: _Asked, story: Story) -> Outcome:
-    """The caller's last answer: its only one, unless the step says to ask again."""
+    """The caller's last answer: its only one, unless the step says to ask again, or the target could not judge."""
     fits = _fits(asked)
-    if asked.rpc.streams_answers and not asked.rpc.streams_requests:
-        within_s = (call.within_ms or 2_000) / 1_000
-        return await story.run.target.watch(asked.rpc, asked.requests[0], _metadata(call, asked, story), within_s, fits)
 
-    async def once() -> Outcome:
+    async def ask() -> Outcome:
         metadata = _metadata(call, asked, story)
+        if asked.rpc.streams_answers and not asked.rpc.streams_requests:
+            within_s = (call.within_ms or _WATCHED_MS) / 1_000
+            return await story.run.target.watch(asked.rpc, asked.requests[0], metadata, within_s, fits)
         return await story.run.target.call(asked.rpc, asked.requests, metadata, caller=asked.number)
 
+    async def once() -> Outcome:
+        return await judged(ask, asked.permitted, story.run.note_asked_again)
+
     outcome = await once()
-    if call.within_ms:
-        outcome = await _again(once, outcome, call.within_ms / 1_000, until=fits)
+    if call.within_ms and not asked.rpc.streams_answers:
+        outcome = await asked_until(fits, once, outcome, call.within_ms / 1_000)
     if call.patient:
-        outcome = await _again(once, outcome, _PATIENCE_S, until=lambda answered: not answered.retry)
-    return outcome
-
-
-async def _again(
-    once: Callable[[], Awaitable[Outcome]], outcome: Outcome, seconds: float, *, until: Callable[[Outcome], bool]
-) -> Outcome:
-    ends = time.monotonic() + seconds
-    pause = _FIRST_PAUSE_S
-    while not until(outcome) and time.monotonic() < ends:
-        await asyncio.sleep(pause)
-        pause = min(pause * 2, _LONGEST_PAUSE_S)
-        outcome = await once()
+        outcome = await asked_until(lambda answered: not answered.retry, once, outcome, _PATIENCE_S)
     return outcome
 
 

@@ -1,6 +1,7 @@
 """What a case knows: the target, the callers, the names that were saved, and the proof that was used last."""
 
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -30,6 +31,12 @@ class Run:
     identity: Identity
     callers: dict[str, Caller]
     procedures: Mapping[str, Procedure]
+    asked_again: Counter[str]
+    """How often the target could not judge a call, by the reason it gave."""
+
+    def note_asked_again(self, reason: str) -> None:
+        """Count a call that the target could not judge."""
+        self.asked_again[reason] += 1
 
 
 @dataclass(slots=True)

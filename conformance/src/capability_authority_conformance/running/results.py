@@ -1,5 +1,6 @@
 """What came of a case, and of a run."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -54,6 +55,8 @@ class RunResult:
     issuer: str = ""
     seconds: float = 0.0
     cases: list[CaseResult] = field(default_factory=list)
+    asked_again: Counter[str] = field(default_factory=Counter)
+    """How many calls the target could not judge at first, by the reason it gave: they were asked again."""
     ended_by: str = ""
     """Why it ended before it was complete: then nothing is said of what was not run."""
 

@@ -11,7 +11,7 @@ from grpc import aio
 
 from capability_authority.offline import KeySet
 from capability_authority_conformance.paths import as_json
-from capability_authority_conformance.target.outcome import OK, Outcome, refused, unreadable
+from capability_authority_conformance.target.outcome import NO_REASON, OK, Outcome, refused, unreadable
 from capability_authority_conformance.target.proofs import Metadata
 from capability_authority_conformance.target.rpcs import Rpc
 
@@ -99,7 +99,7 @@ class Target:
             return refused(error)
         finally:
             stream.cancel()
-        return outcome
+        return outcome if gathered else Outcome(NO_REASON, "DEADLINE_EXCEEDED", f"no message in {within_s:g} s")
 
     async def raw(self, path: str, request: bytes, metadata: Metadata = (), *, caller: int = 0) -> bytes:
         """The bytes that a unary RPC of any contract answers with. Raises `AioRpcError`."""
