@@ -9,9 +9,14 @@ from capability_authority_conformance.golden.digests import digests
 from capability_authority_conformance.golden.dsse_json import dsse_json
 from capability_authority_conformance.golden.fingerprints import fingerprints
 from capability_authority_conformance.golden.form import VectorFile, render
+from capability_authority_conformance.golden.grant_chains import grant_chains
+from capability_authority_conformance.golden.invocations import invocations
+from capability_authority_conformance.golden.key_states import key_states
+from capability_authority_conformance.golden.public_keys import public_keys
 from capability_authority_conformance.golden.reading import reading
 from capability_authority_conformance.golden.signing_input import signing_input
 from capability_authority_conformance.golden.statements import statements
+from capability_authority_conformance.golden.times import times
 
 __all__ = ["generated"]
 
@@ -21,9 +26,14 @@ _FILES: Final[tuple[Callable[[], VectorFile], ...]] = (
     digests,
     dsse_json,
     fingerprints,
+    grant_chains,
+    invocations,
+    key_states,
+    public_keys,
     reading,
     signing_input,
     statements,
+    times,
 )
 
 
