@@ -32,8 +32,10 @@ from authority.postgres.review_queue import PostgresReviewQueue
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
+from authority.postgres.standings import PostgresStandings
 from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.rpc.use_cases import UseCases
+from authority.signing.action_envelopes import SignedEnvelopeReader
 from authority.signing.cursors import SealedCursors
 from authority.signing.key_ring import KeyRing
 from authority.signing.page_tokens import SealedPageTokens
@@ -138,6 +140,7 @@ def use_cases_of(
     persons = PostgresPrincipalLinks(databases.read)
     activations = PostgresActivations(databases.propose, databases.issue, settings.issuer, gatherers.relay)
     decide = DecideProposal(admit, proposing, approvals, activations, persons, clock, identifiers)
+    names = PostgresKeyNames(databases.read)
     return UseCases(
         authenticate=authenticate,
         admit_stream=AdmitStream(PostgresStreamNonces(databases.issue)),
@@ -204,11 +207,20 @@ def use_cases_of(
         correct_record=CorrectRecord(create, proposing, records, clock),
         put_evidence=PutEvidence(admit, reader, registry, memberships, ValidatorScreen(), evidence, clock),
         read_evidence=ReadEvidence(admit, evidence, act, clock, here),
-        resolve_key=ResolveKey(admit, PostgresKeyNames(databases.read), clock),
+        resolve_key=ResolveKey(admit, names, clock),
         reserve_replay=ReserveReplay(
             admit, PostgresReplayReservations(databases.issue, settings.clock_bound_ms), clock
         ),
-        verify_action_envelope=VerifyActionEnvelope(admit),
+        verify_action_envelope=VerifyActionEnvelope(
+            admit,
+            SignedEnvelopeReader(),
+            names,
+            reader,
+            PostgresStandings(databases.read, reader),
+            PostgresPolicyVersions(databases.read),
+            presented,
+            clock,
+        ),
         list_audit_events=ListAuditEvents(admit, audit_log, pages),
         open_audit_watch=OpenAuditWatch(registry, audit_log, cursors, notices, clock),
     )

@@ -12,7 +12,7 @@ from authority.domain.quorum import Electorate, interested
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal, binding_mismatch
-from authority.domain.statement import KeyState
+from authority.domain.statement import KeyState, Statement
 from authority.domain.validation import SignedValidation, ValidationOutcome
 from authority.domain.verify import judge_time
 from authority.inprocess.grants import grant_refusals
@@ -37,8 +37,9 @@ class _Facts:
 
 def live_refusals(tables: Tables, plan: CommitPlan, now: Instant) -> Iterator[Refusal | None]:
     """Everything that the stored state has against the plan; the highest of them answers."""
-    terms, facts = plan.capability.terms, _facts(tables, plan)
-    yield _judge_keys(tables, plan, facts)
+    terms = plan.capability.terms
+    facts = _facts(tables, terms)
+    yield _judge_keys(tables, terms.tenant, facts, plan.capability.statement)
     yield _judge_bindings(terms, facts)
     if terms.grant_digest:
         yield from grant_refusals(tables, terms.tenant, terms.grant_digest, now)
@@ -53,14 +54,29 @@ def live_refusals(tables: Tables, plan: CommitPlan, now: Instant) -> Iterator[Re
     yield _judge_presence(plan, facts)
 
 
+def decision_refusals(
+    tables: Tables, decision: SignedDecision, proposal: StoredProposal, now: Instant
+) -> Iterator[Refusal | None]:
+    """Of all that, what does not depend on the capability, for one that would rest on this decision."""
+    terms = _terms_resting_on(decision, proposal)
+    facts = replace(_facts(tables, terms), capability=None, holder_key=None)
+    yield _judge_keys(tables, terms.tenant, facts)
+    yield from _judge_policy(terms, facts)
+    yield from _judge_times(facts, now)
+    yield _judge_withdrawals(tables, terms, facts)
+    yield from _judge_revision(terms, facts)
+    yield _judge_superseded(tables, terms, facts)
+    yield _judge_approvals(tables, terms, facts, now)
+
+
 def is_revoked(tables: Tables, key_id: str) -> bool:
     """Whether the issuer key was withdrawn."""
     key = tables.issuer_keys.get(key_id)
     return key is not None and key.state is KeyState.REVOKED
 
 
-def _facts(tables: Tables, plan: CommitPlan) -> _Facts:
-    terms, tenant = plan.capability.terms, plan.claim.tenant
+def _facts(tables: Tables, terms: CommitCapability) -> _Facts:
+    tenant = terms.tenant
     revision = (tenant, terms.proposal_id, terms.proposal_revision)
     validation = tables.validations.get((tenant, terms.validation_receipt_digest))
     decision = tables.decisions.get((tenant, terms.decision_receipt_digest))
@@ -78,6 +94,40 @@ def _facts(tables: Tables, plan: CommitPlan) -> _Facts:
     )
 
 
+def _terms_resting_on(decision: SignedDecision, proposal: StoredProposal) -> CommitCapability:
+    """What a capability would bind that is issued on the decision, without what is a capability's own."""
+    receipt, revision = decision.receipt, proposal.revision
+    return CommitCapability(
+        capability_id="",
+        issuer=receipt.issuer,
+        audience="",
+        tenant=receipt.tenant,
+        memory_namespace=receipt.memory_namespace,
+        subject=revision.proposer,
+        holder=receipt.holder,
+        holder_key=b"",
+        action=receipt.action,
+        proposal_id=receipt.proposal_id,
+        proposal_revision=receipt.proposal_revision,
+        proposal_digest=receipt.proposal_digest,
+        content_digest=revision.content_digest,
+        media_type=revision.media_type,
+        evidence_digests=revision.evidence_digests,
+        validator_profile=revision.validator_profile,
+        validator_profile_version="",
+        validation_receipt_digest=receipt.validation_receipt_digest,
+        policy_version=receipt.policy_version,
+        decision_receipt_digest=decision.digest,
+        approval_reference="",
+        commit_idempotency_key="",
+        not_before_time=receipt.decide_time,
+        expire_time=receipt.expire_time,
+        max_uses=1,
+        correlation_id=receipt.correlation_id,
+        grant_digest=b"",
+    )
+
+
 def _is_of_revision(validation: SignedValidation, terms: CommitCapability) -> bool:
     receipt = validation.receipt
     return (receipt.proposal_id, receipt.proposal_revision) == (terms.proposal_id, terms.proposal_revision)
@@ -89,13 +139,12 @@ def _is_of_claim(decision: SignedDecision, terms: CommitCapability) -> bool:
     return decided == (terms.proposal_id, terms.proposal_revision, terms.holder, terms.validation_receipt_digest)
 
 
-def _judge_keys(tables: Tables, plan: CommitPlan, facts: _Facts) -> Refusal | None:
-    statements = [plan.capability.statement]
-    statements += [signed.statement for signed in (facts.validation, facts.decision) if signed]
+def _judge_keys(tables: Tables, tenant: TenantRef, facts: _Facts, *capability: Statement) -> Refusal | None:
+    statements = [*capability, *(signed.statement for signed in (facts.validation, facts.decision) if signed)]
     holder_key_revoked = facts.holder_key is not None and not facts.holder_key.is_active
     revoked = holder_key_revoked or any(is_revoked(tables, statement.key_id) for statement in statements)
     externals = facts.decision.external_key_ids if facts.decision else ()
-    revoked = revoked or any(_is_external_revoked(tables, plan.capability.terms.tenant, it) for it in externals)
+    revoked = revoked or any(_is_external_revoked(tables, tenant, it) for it in externals)
     return Refusal(Reason.KEY_REVOKED) if revoked else None
 
 

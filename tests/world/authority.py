@@ -12,6 +12,7 @@ from authority.inprocess.leases import InProcessLeases
 from authority.inprocess.nonces import InProcessNonces
 from authority.policy.engine import CedarPolicyEngine
 from authority.rpc.convert.keys import key_set_response
+from authority.signing.action_envelopes import SignedEnvelopeReader
 from authority.signing.cursors import SealedCursors
 from authority.signing.key_folder import KeyFolder
 from authority.signing.key_ring import MINTING, KeyRing
@@ -74,7 +75,8 @@ from tests.world.clock import NumberedIds, SetClock
 from tests.world.key_folder import PassingKeyFolder
 from tests.world.stores import SOURCE, OpenStore, Store
 
-HERE = Here(issuer=SOURCE, audience="memory.test")
+HERE = Here(issuer=SOURCE, audience="ruflo.memory")
+"""An audience that envelopes of upstream can name."""
 LEASE_MS = 30_000
 REPLAY_MS = 7_200_000
 POLL_S = 0.02
@@ -253,7 +255,16 @@ class Authority:
             read_evidence=ReadEvidence(admit, store.evidence, act, clock, HERE),
             resolve_key=ResolveKey(admit, store.key_names, clock),
             reserve_replay=ReserveReplay(admit, store.replays, clock),
-            verify_action_envelope=VerifyActionEnvelope(admit),
+            verify_action_envelope=VerifyActionEnvelope(
+                admit,
+                SignedEnvelopeReader(),
+                store.key_names,
+                reader,
+                store.standings,
+                store.policy_versions,
+                presented,
+                clock,
+            ),
             list_audit_events=ListAuditEvents(admit, store.audit_log, pages),
             open_audit_watch=OpenAuditWatch(
                 store.registry,

@@ -39,6 +39,7 @@ from authority.inprocess.review_queue import InProcessReviewQueue
 from authority.inprocess.reviews import InProcessApprovals, InProcessValidations
 from authority.inprocess.revocation_feed import InProcessRevocationFeed
 from authority.inprocess.revocations import InProcessRevocations
+from authority.inprocess.standings import InProcessStandings
 from authority.inprocess.stream_nonces import InProcessStreamNonces
 from authority.inprocess.tables import Tables
 from authority.inprocess.unvalidated_writes import InProcessUnvalidatedReports, InProcessUnvalidatedWrites
@@ -75,6 +76,7 @@ from authority.postgres.review_queue import PostgresReviewQueue
 from authority.postgres.reviews import PostgresApprovals, PostgresValidations
 from authority.postgres.revocation_feed import PostgresRevocationFeed
 from authority.postgres.revocations import PostgresRevocations
+from authority.postgres.standings import PostgresStandings
 from authority.postgres.stream_nonces import PostgresStreamNonces
 from authority.postgres.unvalidated_writes import PostgresUnvalidatedReports, PostgresUnvalidatedWrites
 from authority.usecases.administer import Administration
@@ -114,6 +116,7 @@ from authority.usecases.ports import (
     ReviewQueue,
     RevocationFeed,
     Revocations,
+    Standings,
     Statements,
     StreamNonces,
     UnvalidatedReports,
@@ -154,6 +157,7 @@ class Store:
     key_names: KeyNames
     key_aliases: KeyAliases
     replays: ReplayReservations
+    standings: Standings
     registry: Registry
     stream_nonces: StreamNonces
     issuer_keys: IssuerKeys
@@ -246,6 +250,7 @@ def store_over(tables: Tables, clock: Clock, statements: Statements) -> Store:
         key_names=InProcessKeyAliases(tables),
         key_aliases=InProcessKeyAliases(tables),
         replays=InProcessReplayReservations(tables),
+        standings=InProcessStandings(tables),
         registry=InProcessRegistry(tables),
         stream_nonces=InProcessStreamNonces(tables),
         issuer_keys=InProcessIssuerKeys(tables),
@@ -296,6 +301,7 @@ def postgres_store(databases: Mapping[Power, Database], clock: Clock, statements
         key_names=PostgresKeyNames(reading),
         key_aliases=PostgresKeyAliases(databases[Power.ADMIN]),
         replays=PostgresReplayReservations(issuing, ANY_CLOCK_MS),
+        standings=PostgresStandings(reading, statements),
         registry=PostgresRegistry(reading),
         stream_nonces=PostgresStreamNonces(issuing),
         issuer_keys=PostgresIssuerKeys(reading),

@@ -217,7 +217,7 @@ class World:
     @classmethod
     async def begin(cls, authority: Authority, *, bundle: str | None = None) -> Self:
         """A new tenant with one person of each kind, issuer keys, and a memory namespace under the default policy."""
-        tenant = TenantRef("test", f"tenant-{next(_NUMBERS)}")
+        tenant = TenantRef("cognitum-tenant", f"tenant-{next(_NUMBERS)}")
         world = cls(authority, tenant, {}, count(1))
         await authority.make_keys(tenant)
         for kind in KINDS:

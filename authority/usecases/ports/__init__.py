@@ -56,7 +56,8 @@ from authority.usecases.ports.proposals import (
 )
 from authority.usecases.ports.replays import ReplayReservations
 from authority.usecases.ports.requests import RequestMark
-from authority.usecases.ports.statements import KeySet, OpenedInvocation, Signer, Statements
+from authority.usecases.ports.standings import Standings
+from authority.usecases.ports.statements import ActionEnvelopes, KeySet, OpenedInvocation, Signer, Statements
 from authority.usecases.ports.surroundings import Clock, Identifiers
 from authority.usecases.ports.tokens import Cursors, PageTokens, RevisionTokens
 from authority.usecases.ports.unvalidated import (
@@ -70,6 +71,7 @@ from authority.usecases.ports.unvalidated import (
 from authority.usecases.ports.validators import Likenesses, Validators
 
 __all__ = [
+    "ActionEnvelopes",
     "Activations",
     "Aggregates",
     "Approvals",
@@ -145,6 +147,7 @@ __all__ = [
     "Sink",
     "SinkAway",
     "Spend",
+    "Standings",
     "Statements",
     "StreamNonces",
     "Taken",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from authority.domain.action_envelope import ActionEnvelope, OpenedEnvelope
 from authority.domain.capability import CommitCapability, OpenedCapability, Presentation
 from authority.domain.decision import DecisionReceipt, SignedDecision
 from authority.domain.evidence import EvidenceClaim
@@ -24,6 +25,22 @@ class OpenedInvocation:
 
     statement: Statement
     invocation: Invocation
+
+
+class ActionEnvelopes(Protocol):
+    """Reads signed envelopes of upstream."""
+
+    def read(self, presented: bytes) -> OpenedEnvelope | Refusal:
+        """The envelope, or PROOF_INVALID for what upstream's verifier would call malformed or invalid."""
+        ...
+
+    def read_unsigned(self, text: bytes) -> ActionEnvelope | Refusal:
+        """What an envelope says that comes without its signature, or MALFORMED `envelope_json`."""
+        ...
+
+    def is_signed_by(self, envelope: OpenedEnvelope, public_key: bytes) -> bool:
+        """Whether exactly this key signed it."""
+        ...
 
 
 class Statements(Protocol):

@@ -123,6 +123,36 @@ _FILTER = audit_service_pb2.AuditFilter(
 )
 
 
+ENVELOPE_JSON = b"""
+{
+  "schemaVersion": "cognitum.action.v1",
+  "eventId": "event-1",
+  "issuer": "ruflo.policy",
+  "audience": "ruflo.memory",
+  "subject": {"namespace": "ruflo-agent", "id": "agent 7"},
+  "tenantRef": {"namespace": "cognitum-tenant", "id": "t1"},
+  "action": "memory.recall",
+  "resourceRefs": ["notes"],
+  "requestDigest": "sha256:0000000000000000000000000000000000000000000000000000000000000000",
+  "correlationId": "run-1",
+  "authoritativeSource": {
+    "authority": "ruflo.memory",
+    "tenantRef": {"namespace": "cognitum-tenant", "id": "t1"},
+    "sourceType": "ruflo.memory/recall",
+    "sourceId": "source-1",
+    "sourceVersion": "1",
+    "sourceDigest": "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+  },
+  "policyReceiptId": "policy-1",
+  "capabilityId": "grant-1",
+  "occurredAt": "2026-07-28T12:00:00.000Z",
+  "expiresAt": "2026-07-28T12:05:00.000Z",
+  "privacyClass": "P1"
+}
+"""
+"""An envelope that upstream's schema allows, without its signature; what it names is nobody's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rpc:
     """A request that is good, and the decoding of any request of its type."""
@@ -479,7 +509,7 @@ RPCS: dict[str, Rpc] = {
         _with_caller(interop.replay_request),
     ),
     "VerifyActionEnvelope": Rpc(
-        interop_service_pb2.VerifyActionEnvelopeRequest(envelope_json=b"{}", key_id=DIGEST),
+        interop_service_pb2.VerifyActionEnvelopeRequest(envelope_json=ENVELOPE_JSON, key_id=DIGEST),
         _alone(interop.envelope_question),
     ),
     "WriteUnvalidatedRecord": Rpc(

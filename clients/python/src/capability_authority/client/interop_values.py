@@ -61,4 +61,4 @@ class EnvelopeVerdicts:
     capability: ActionVerdict
     """Of what `capabilityId` names, to whoever signed."""
     receipt_id: str
-    """Of the commit that consumed the capability, which denies it; else empty."""
+    """Of the commit of what the capability was issued for, after which it allows nothing; else empty."""

@@ -214,9 +214,16 @@ Global___VerifyActionEnvelopeRequest: _TypeAlias = VerifyActionEnvelopeRequest  
 class VerifyActionEnvelopeResponse(_message.Message):
     """A verdict is data: a refusal of the envelope is no error of the call.
 
-    `memory.commit-validated`: `capabilityId` names a commit capability, `policyReceiptId` and `validationReceiptId` are the
-    digests ("sha256:…") of the decision and validation receipts that it binds. Every other action of the closed vocabulary:
-    `capabilityId` is the digest of a grant that the authority keeps, `policyReceiptId` the policy version it was made under.
+    `memory.commit-validated`: `resourceRefs` is the memory namespace alone, `capabilityId` names a commit capability, `policyReceiptId` and `validationReceiptId` are the
+    digests ("sha256:…") of the decision and validation receipts that it binds, and `requestDigest` is the request
+    fingerprint. Every active key of the holder may have signed.
+
+    Every other action of the closed vocabulary: `capabilityId` is the digest of a grant that the authority keeps, and
+    `policyReceiptId` the policy version that it was made under, which must decide now in the memory namespaces that are
+    named (memory.recall, memory.propose) or anywhere in the tenant. `resourceRefs` are memory namespaces to read
+    (memory.recall) or to write (memory.propose), and resources of the grant otherwise ("evidence/sha256:…"). The key that
+    the grant binds must have signed.
+
     Any other action: NOT_ALLOWED by both.
     """
 
@@ -288,7 +295,9 @@ class VerifyActionEnvelopeResponse(_message.Message):
     CAPABILITY_FIELD_NUMBER: _builtins.int
     RECEIPT_ID_FIELD_NUMBER: _builtins.int
     receipt_id: _builtins.str
-    """Set when the capability was consumed, which denies it (ALREADY_COMMITTED)."""
+    """Set when what the capability was issued for was committed, by it or by another: it allows nothing any more
+    (ALREADY_COMMITTED), and GetCommitReceipt tells its holder the rest.
+    """
     @_builtins.property
     def policy(self) -> Global___VerifyActionEnvelopeResponse.Verdict:
         """Whether what `policyReceiptId` names allows the action now."""

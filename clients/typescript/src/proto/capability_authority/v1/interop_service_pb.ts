@@ -235,9 +235,16 @@ export const VerifyActionEnvelopeRequestSchema: GenMessage<VerifyActionEnvelopeR
 /**
  * A verdict is data: a refusal of the envelope is no error of the call.
  *
- * `memory.commit-validated`: `capabilityId` names a commit capability, `policyReceiptId` and `validationReceiptId` are the
- * digests ("sha256:…") of the decision and validation receipts that it binds. Every other action of the closed vocabulary:
- * `capabilityId` is the digest of a grant that the authority keeps, `policyReceiptId` the policy version it was made under.
+ * `memory.commit-validated`: `resourceRefs` is the memory namespace alone, `capabilityId` names a commit capability, `policyReceiptId` and `validationReceiptId` are the
+ * digests ("sha256:…") of the decision and validation receipts that it binds, and `requestDigest` is the request
+ * fingerprint. Every active key of the holder may have signed.
+ *
+ * Every other action of the closed vocabulary: `capabilityId` is the digest of a grant that the authority keeps, and
+ * `policyReceiptId` the policy version that it was made under, which must decide now in the memory namespaces that are
+ * named (memory.recall, memory.propose) or anywhere in the tenant. `resourceRefs` are memory namespaces to read
+ * (memory.recall) or to write (memory.propose), and resources of the grant otherwise ("evidence/sha256:…"). The key that
+ * the grant binds must have signed.
+ *
  * Any other action: NOT_ALLOWED by both.
  *
  * @generated from message capability_authority.v1.VerifyActionEnvelopeResponse
@@ -258,7 +265,8 @@ export type VerifyActionEnvelopeResponse = Message<"capability_authority.v1.Veri
   capability?: VerifyActionEnvelopeResponse_Verdict | undefined;
 
   /**
-   * Set when the capability was consumed, which denies it (ALREADY_COMMITTED).
+   * Set when what the capability was issued for was committed, by it or by another: it allows nothing any more
+   * (ALREADY_COMMITTED), and GetCommitReceipt tells its holder the rest.
    *
    * @generated from field: string receipt_id = 3;
    */
