@@ -121,6 +121,8 @@ def test_fields_that_do_not_hold(fields: dict[str, Json]) -> None:
 def test_instants_are_compared_as_such() -> None:
     answer: Json = {"time": "2026-01-01T00:00:00.500Z"}
     assert misfits_of_fields({"time": {"at_least": "2026-01-01T00:00:00.5Z"}}, answer) == []
+    assert misfits_of_fields({"time": "2026-01-01T00:00:00.5Z"}, answer) == []
+    assert misfits_of_fields({"time": "2026-01-01T00:00:00.501Z"}, answer) != []
     assert misfits_of_fields({"time": {"at_most": "2026-01-01T00:00:00Z"}}, answer) != []
 
 

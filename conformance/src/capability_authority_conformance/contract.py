@@ -8,10 +8,12 @@ from typing import Final
 
 from capability_authority_conformance.v1.setup_pb2 import Membership, MemoryNamespace, Mode, PolicyRule
 
-__all__ = ["NAMESPACE", "TENANTS", "PrincipalOfTarget", "TenantOfTarget", "principal_names"]
+__all__ = ["NAMESPACE", "TENANTS", "TENANT_NAMESPACE", "PrincipalOfTarget", "TenantOfTarget", "principal_names"]
 
 NAMESPACE: Final = "conformance"
-"""Of both tenants and of every principal."""
+"""Of every principal."""
+TENANT_NAMESPACE: Final = "cognitum-tenant"
+"""Of both tenants: one in which signed action envelopes can be made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ _HOLDER: Final = ("read", "issue", "commit")
 
 TENANTS: Final = (
     TenantOfTarget(
-        id="one",
+        id="conformance-one",
         memory_namespaces=(
             _space("open"),
             _space("reviewed", PolicyRule.POLICY_RULE_ONE_PERSON),
@@ -64,7 +66,7 @@ TENANTS: Final = (
             PrincipalOfTarget("agent", "agent", ("propose", "read")),
             PrincipalOfTarget("other-agent", "agent", ("propose", "read")),
             PrincipalOfTarget("model", "model", ("propose", "read")),
-            PrincipalOfTarget("holder", "service", _HOLDER),
+            PrincipalOfTarget("holder", "service", _HOLDER, key_aliases=("conformance-holder",)),
             PrincipalOfTarget("other-holder", "service", _HOLDER),
             PrincipalOfTarget("issuer", "service", ("issue",)),
             PrincipalOfTarget("reader", "user", ("read",)),
@@ -83,7 +85,7 @@ TENANTS: Final = (
         ),
     ),
     TenantOfTarget(
-        id="two",
+        id="conformance-two",
         memory_namespaces=(_space("open"),),
         principals=(
             PrincipalOfTarget("two-agent", "agent", ("propose", "read")),

@@ -18,7 +18,13 @@ from capability_authority.offline import (
     sha256,
 )
 from capability_authority.v1.types_pb2 import PrincipalRef, TenantRef
-from capability_authority_conformance.contract import NAMESPACE, TENANTS, PrincipalOfTarget, TenantOfTarget
+from capability_authority_conformance.contract import (
+    NAMESPACE,
+    TENANT_NAMESPACE,
+    TENANTS,
+    PrincipalOfTarget,
+    TenantOfTarget,
+)
 from capability_authority_conformance.problems import TargetUnusable
 from capability_authority_conformance.v1.setup_pb2 import Principal, SetUp, Tenant
 
@@ -88,7 +94,7 @@ def _caller(folder: Path, tenant: TenantOfTarget, principal: PrincipalOfTarget) 
         ) from None
     return Caller(
         name=principal.name,
-        tenant=TenantRef(namespace=NAMESPACE, id=tenant.id),
+        tenant=TenantRef(namespace=TENANT_NAMESPACE, id=tenant.id),
         principal=PrincipalRef(namespace=NAMESPACE, id=principal.name),
         private_key=key,
         revoked=principal.revoked,
@@ -103,7 +109,7 @@ def _setup_text(callers: Mapping[str, Caller]) -> str:
 def _setup(callers: Mapping[str, Caller]) -> SetUp:
     tenants = [
         Tenant(
-            namespace=NAMESPACE,
+            namespace=TENANT_NAMESPACE,
             id=tenant.id,
             memory_namespaces=tenant.memory_namespaces,
             principals=[_principal(principal, callers[principal.name]) for principal in tenant.principals],

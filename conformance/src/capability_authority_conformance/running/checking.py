@@ -2,7 +2,7 @@
 
 from capability_authority.offline import PAYLOAD_CLASSES, OfflineError, verify_as
 from capability_authority_conformance.running.context import StepFailed, Story
-from capability_authority_conformance.running.judging import misfits_of_fields
+from capability_authority_conformance.running.judging import equal, misfits_of_fields
 from capability_authority_conformance.running.statements import statement_of
 from capability_authority_conformance.substitution import looked_up, replaced
 from capability_authority_conformance.v1.suite_pb2 import Check
@@ -24,7 +24,7 @@ def checked(check: Check, story: Story) -> None:
 def _unequal(check: Check, story: Story) -> list[str]:
     values = {name: looked_up(name, story.names) for name in check.equal}
     first = next(iter(values.values()), None)
-    return [] if all(value == first for value in values.values()) else [f"not equal: {_each(values)}"]
+    return [] if all(equal(value, first) for value in values.values()) else [f"not equal: {_each(values)}"]
 
 
 def _undifferent(check: Check, story: Story) -> list[str]:

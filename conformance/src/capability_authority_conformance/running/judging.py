@@ -11,7 +11,9 @@ from capability_authority_conformance.paths import ABSENT, Absent, found
 from capability_authority_conformance.target.outcome import Outcome
 from capability_authority_conformance.values import Json, shown
 
-__all__ = ["JUDGES", "Expected", "misfits", "misfits_of_fields"]
+__all__ = ["JUDGES", "Expected", "equal", "misfits", "misfits_of_fields"]
+
+_INSTANT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T")
 
 Judge = Callable[[Json | Absent, Json], bool]
 
@@ -59,15 +61,22 @@ def _holds(there: Json | Absent, expected: Json) -> bool:
         (word, wanted), *_ = expected.items()
         if word in JUDGES:
             return JUDGES[word](there, wanted)
-    return _equal(there, expected)
+    return equal(there, expected)
 
 
-def _equal(there: Json | Absent, expected: Json) -> bool:
+def equal(there: Json | Absent, expected: Json) -> bool:
+    """Whether they are the same value: 64-bit integers may be text, and instants may be written in several ways."""
     if expected is None:
         return there is ABSENT or there is None
     if isinstance(expected, (int, float)) and not isinstance(expected, bool):
         return not isinstance(there, bool) and _number(there) == expected
-    return not isinstance(there, Absent) and type(there) is type(expected) and there == expected
+    if isinstance(there, Absent) or type(there) is not type(expected):
+        return False
+    return there == expected or (_is_instant(there) and _is_instant(expected) and _place(there) == _place(expected))
+
+
+def _is_instant(value: Json) -> bool:
+    return isinstance(value, str) and _INSTANT.match(value) is not None
 
 
 def _number(value: Json | Absent) -> float | None:
@@ -92,7 +101,7 @@ def _place(value: Json | Absent) -> float | None:
 def _contains(there: Json | Absent, wanted: Json) -> bool:
     if isinstance(there, str):
         return isinstance(wanted, str) and wanted in there
-    return isinstance(there, list) and any(_equal(item, wanted) for item in there)
+    return isinstance(there, list) and any(equal(item, wanted) for item in there)
 
 
 def _compared(there: Json | Absent, wanted: Json, holds: Callable[[float, float], bool]) -> bool:
@@ -102,8 +111,8 @@ def _compared(there: Json | Absent, wanted: Json, holds: Callable[[float, float]
 
 JUDGES: Final[Mapping[str, Judge]] = {
     "present": lambda there, wanted: (there is not ABSENT and there is not None) is wanted,
-    "not": lambda there, wanted: not _equal(there, wanted),
-    "one_of": lambda there, wanted: isinstance(wanted, list) and any(_equal(there, item) for item in wanted),
+    "not": lambda there, wanted: not equal(there, wanted),
+    "one_of": lambda there, wanted: isinstance(wanted, list) and any(equal(there, item) for item in wanted),
     "matches": lambda there, wanted: isinstance(there, str) and re.fullmatch(str(wanted), there) is not None,
     "count": lambda there, wanted: isinstance(there, (list, dict)) and len(there) == wanted,
     "contains": _contains,

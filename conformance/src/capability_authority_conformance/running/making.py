@@ -1,5 +1,6 @@
 """What a client makes without asking anybody (suite.proto: Make)."""
 
+import datetime as dt
 import time
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
@@ -66,5 +67,5 @@ def _instant(instant: Instant, names: Names) -> str:
         when.FromJsonString(str(looked_up(instant.of, names)))
     else:
         when.FromNanoseconds(time.time_ns() // _NS_PER_MS * _NS_PER_MS)
-    when.FromNanoseconds(when.ToNanoseconds() + instant.plus_ms * _NS_PER_MS)
-    return when.ToJsonString()
+    milliseconds = when.ToMilliseconds() + instant.plus_ms
+    return f"{dt.datetime.fromtimestamp(milliseconds / 1_000, dt.UTC):%Y-%m-%dT%H:%M:%S}.{milliseconds % 1_000:03}Z"

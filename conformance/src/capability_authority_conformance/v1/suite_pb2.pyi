@@ -621,7 +621,7 @@ class Make(_message.Message):
 
     @_builtins.property
     def instant(self) -> Global___Instant:
-        """An RFC 3339 text."""
+        """An RFC 3339 text, in whole milliseconds: `2026-01-31T00:00:00.000Z`. Instants are equal however they are written."""
 
     @_builtins.property
     def repeated(self) -> Global___Repeated:
