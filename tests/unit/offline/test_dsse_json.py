@@ -84,6 +84,8 @@ def test_url_safe_base64_and_members_that_dsse_does_not_define_are_taken() -> No
         (json.dumps(envelope(payload=1)), "payload"),
         (json.dumps(envelope(payload="A")), "payload"),
         (json.dumps(envelope(payload="AA==AA==")), "payload"),
+        (json.dumps(envelope(payload="AAAA==")), "payload"),
+        (json.dumps(envelope(payload="AAAA=")), "payload"),
         (json.dumps(envelope(payload="A A=")), "payload"),
         (json.dumps(envelope(payload="ä===")), "payload"),
         (json.dumps(envelope(payloadType=None)), "payloadType"),

@@ -20,7 +20,6 @@ export const FIXED32 = 5;
 const MOST_VARINT_BYTES = 10;
 const MOST_TAG_BYTES = 5;
 const LARGEST_LENGTH = 2 ** 31 - 1;
-const LARGEST_TAG = 2 ** 32 - 1;
 
 /** The 64 bits of a varint, as two unsigned halves. */
 export interface Bits {
@@ -41,9 +40,15 @@ export function readVarint(cursor: WireCursor): Bits {
 
 /** The tag before a value. Field 0 and the two wire types that mean nothing are not parsable. */
 export function readTag(cursor: WireCursor): Tag {
+  const tag = anyTag(cursor);
+  if (tag.number === 0) throw new NotParsable();
+  return tag;
+}
+
+function anyTag(cursor: WireCursor): Tag {
   const { low, high } = varintOf(cursor, MOST_TAG_BYTES);
   const tag = { number: low >>> 3, wireType: low & 7 };
-  if (high !== 0 || low > LARGEST_TAG || tag.number === 0 || tag.wireType > FIXED32) throw new NotParsable();
+  if (high !== 0 || tag.wireType > FIXED32) throw new NotParsable();
   return tag;
 }
 
@@ -88,7 +93,8 @@ export function skipValue(cursor: WireCursor, { number, wireType }: Tag, depth: 
 function skipGroup(cursor: WireCursor, number: number, depth: number): void {
   if (depth <= 0) throw new NotParsable();
   for (;;) {
-    const tag = readTag(cursor);
+    // Within what is skipped, other parsers do not look at the numbers either.
+    const tag = anyTag(cursor);
     if (tag.wireType !== END_GROUP) skipValue(cursor, tag, depth - 1);
     else if (tag.number === number) return;
     else throw new NotParsable();
