@@ -70,6 +70,7 @@ from authority.usecases.list_reviews import ListReviews
 from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Identifiers
+from authority.usecases.prove_by_envelope import ProveByEnvelope
 from authority.usecases.put_evidence import PutEvidence
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_evidence import ReadEvidence
@@ -152,6 +153,7 @@ def use_cases_of(
         get_grant=GetGrant(admit, grants, clock),
         verify_grant=VerifyGrant(admit, presented, clock),
         verify_capability=VerifyCapability(admit, reader, capabilities, clock, here),
+        prove_by_envelope=ProveByEnvelope(authenticate, reader, SignedEnvelopeReader(), names, clock),
         commit=commit,
         commit_batch=CommitBatch(commit),
         open_commit_stream=OpenCommitStream(registry, commit),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from authority.domain.action_envelope import KeptEnvelope
 from authority.domain.citation import Citation
 from authority.domain.decision import Approval
 from authority.domain.plan import StoredReceipt
@@ -64,3 +65,5 @@ class AuditTrail:
     """Of the proposal, the newest first."""
     citations: tuple[Citation, ...]
     """The first that were told, one more than an export tells."""
+    envelope: KeptEnvelope | None = None
+    """The envelope of upstream that proved the commit, when one did."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from authority.domain.action_envelope import ActionProof
 from authority.domain.capability import CommitCapability, OpenedCapability
 from authority.domain.references import Instant, PrincipalRef, TenantRef
 from authority.domain.refusal import Refusal
@@ -47,6 +48,8 @@ class CommitPlan:
     event_id: str
     planned_time: Instant
     traceparent: str
+    action_proof: ActionProof | None = None
+    """What proved the holder, when that was an envelope of upstream: kept with what is written."""
 
 
 @dataclass(frozen=True, slots=True)

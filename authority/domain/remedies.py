@@ -62,11 +62,17 @@ REMEDIES: Final[Mapping[Reason, Remedy]] = MappingProxyType(
         ),
         Reason.PROOF_INVALID: Remedy(
             NEW_PROOF,
-            "The proof is well signed, but for another RPC, audience or request, or it is too old.",
+            "The proof is well signed, but for another RPC, audience or request, or it is too old; or a signed envelope"
+            " of upstream is not for exactly this commit, or not by an active key of the capability's holder.",
             "For issue_time set the clock right; for audience use this authority's credentials; for request_digest look"
-            " for what changes requests on the way.",
-            {"proof": "the part of the Invocation that does not fit"},
-            ("semantics §2", "case I05"),
+            " for what changes requests on the way. Envelopes are taken only by an authority whose audience is one of"
+            " upstream's, such as ruflo.memory, in tenants of one of its namespaces, such as cognitum-tenant; make a"
+            " new one for what the capability binds, within five minutes of the commit.",
+            {
+                "proof": "the part of the Invocation, or the condition of the envelope, that does not hold",
+                "issue": "where the envelope's structure is wrong first",
+            },
+            ("semantics §2, §5", "cases I05, I07, I08"),
         ),
         Reason.PROOF_REPLAYED: Remedy(
             NEW_PROOF,

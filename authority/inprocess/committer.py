@@ -13,6 +13,7 @@ from authority.domain.refusal import Refusal, highest
 from authority.domain.statement import Statement
 from authority.inprocess.events import Occasion, tell
 from authority.inprocess.judgement import is_revoked, live_refusals
+from authority.inprocess.key_aliases import InProcessKeyAliases
 from authority.inprocess.tables import KeptReceipt, KeptRecord, Tables
 from authority.usecases.ports import Clock
 
@@ -39,8 +40,17 @@ class InProcessCommitter:
         if plan.receipt and is_revoked(self.tables, plan.receipt.key_id):
             # The caller's next call signs with another key.
             return Refusal(Reason.DEPENDENCY_UNAVAILABLE)
-        refusal = highest((plan.refusal, *live_refusals(self.tables, plan, self.clock.now())))
+        live = live_refusals(self.tables, plan, self.clock.now())
+        refusal = highest((plan.refusal, await self._judge_name(plan), *live))
         return refusal or self._write(plan)
+
+    async def _judge_name(self, plan: CommitPlan) -> Refusal | None:
+        """PROOF_INVALID when an envelope calls its key by a name that stands for it no more."""
+        proof = plan.action_proof
+        if proof is None or proof.envelope.key_name == proof.key_id:
+            return None
+        named = await InProcessKeyAliases(self.tables).key_called(plan.claim.tenant, proof.envelope.key_name)
+        return None if named and named.key_id == proof.key_id else Refusal(Reason.PROOF_INVALID)
 
     def _write(self, plan: CommitPlan) -> Committed:
         tables, terms, tenant = self.tables, plan.capability.terms, plan.claim.tenant
@@ -53,6 +63,10 @@ class InProcessCommitter:
         occasion = Occasion(plan.event_id, terms.issuer, plan.traceparent, plan.planned_time)
         tell(tables, record, "memory.committed.v1", 1, occasion)
         tables.tell(_audited(plan, record, "memory.commit", "issued", "consumed"))
+        if plan.action_proof:
+            tables.upstream_proofs[tenant, plan.receipt_id] = plan.action_proof
+            digest = f"sha256:{plan.action_proof.envelope.digest.hex()}"
+            tables.tell(replace(_audited(plan, record, "memory.prove", "", digest), costs=()))
         if record.supersedes_record_id:
             self._supersede(plan, record)
         capability = tables.capabilities[tenant, terms.capability_id]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from authority.domain.action_envelope import ActionProof, KeptEnvelope
 from authority.domain.history import AuditTrail, RecordHistory
 from authority.domain.plan import CommitReceipt
 from authority.domain.references import PrincipalRef, TenantRef
@@ -46,4 +47,9 @@ class InProcessHistories:
             approvals=tables.approvals_of(tenant, terms.proposal_id, terms.proposal_revision)[-most:],
             revisions=tuple(sorted(revisions, key=lambda it: it.revision, reverse=True)[:most]),
             citations=tuple(it for it in citations if it.record_id == receipt.record_id)[:most],
+            envelope=_kept(tables.upstream_proofs.get((tenant, receipt.receipt_id))),
         )
+
+
+def _kept(proof: ActionProof | None) -> KeptEnvelope | None:
+    return KeptEnvelope(proof.envelope.presented, proof.envelope.digest, proof.key_id) if proof else None

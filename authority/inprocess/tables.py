@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
+from authority.domain.action_envelope import ActionProof
 from authority.domain.audit import AuditEvent
 from authority.domain.capability import OpenedCapability
 from authority.domain.citation import Citation
@@ -173,6 +174,8 @@ class Tables:
     namespaces: dict[tuple[TenantRef, str], MemoryNamespace] = field(default_factory=dict)
     principals: dict[tuple[TenantRef, PrincipalRef], KeptPrincipal] = field(default_factory=dict)
     keys: dict[tuple[TenantRef, str], KeptKey] = field(default_factory=dict)
+    upstream_proofs: dict[tuple[TenantRef, str], ActionProof] = field(default_factory=dict)
+    """By the receipt of what they proved."""
     key_aliases: list[KeyAlias] = field(default_factory=list)
     """In the order in which they were given."""
     links: list[PrincipalLink] = field(default_factory=list)

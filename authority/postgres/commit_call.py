@@ -11,7 +11,7 @@ from authority.postgres import rows
 from authority.postgres.connections import Database
 from authority.postgres.gathered_call import ask_apart, fetch_durably
 from authority.postgres.gathering import Again, Answer
-from authority.postgres.plan_rows import plan_row
+from authority.postgres.plan_rows import plan_row, proof_row
 from authority.postgres.sql import query
 from authority.usecases.ports import Clock
 
@@ -31,10 +31,12 @@ class CommitCall:
 
     async def _call(self, plans: Sequence[CommitPlan]) -> Sequence[CommitOutcome | Again]:
         sent = [plan_row(plan) for plan in plans]
+        proofs = [proof_row(at, plan.action_proof) for at, plan in enumerate(plans, start=1) if plan.action_proof]
+        sql, given = (query("commit_by_envelope"), (sent, proofs)) if proofs else (query("commit"), (sent,))
         async with self.database.sending() as connection:
             # The time is read once the connection is had: times are judged by it.
-            arguments = (sent, self.clock.now(), self.clock_bound, self.source)
-            found = await fetch_durably(connection, len(plans), query("commit"), *arguments)
+            arguments = (*given, self.clock.now(), self.clock_bound, self.source)
+            found = await fetch_durably(connection, len(plans), sql, *arguments)
         if found is None:
             return [Again.UNKNOWN] * len(plans)
         return [_outcome(plan, row) for plan, row in zip(plans, found, strict=True)]

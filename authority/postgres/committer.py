@@ -69,4 +69,6 @@ class PostgresCommitter:
 def _place(plan: CommitPlan) -> Place:
     claim = plan.claim
     key = (claim.tenant, claim.holder, claim.idempotency_key)
-    return Place(claim.tenant, key, _PLAN_BYTES + (len(plan.receipt.payload) if plan.receipt else 0))
+    receipt = len(plan.receipt.payload) if plan.receipt else 0
+    envelope = len(plan.action_proof.envelope.presented) if plan.action_proof else 0
+    return Place(claim.tenant, key, _PLAN_BYTES + receipt + envelope)

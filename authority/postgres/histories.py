@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from authority.domain.action_envelope import KeptEnvelope
 from authority.domain.history import AuditTrail, RecordHistory
 from authority.domain.plan import CommitReceipt
 from authority.domain.references import PrincipalRef, TenantRef
@@ -56,12 +57,17 @@ class PostgresHistories:
                 approvals=tuple(rows.approval(row) for row in reversed(approvals)),
                 revisions=tuple(rows.stored_proposal(row).revision for row in revisions),
                 citations=tuple(rows.citation(row) for row in citations),
+                envelope=_envelope(await connection.fetchrow(query("upstream_proof"), of, receipt.receipt_id)),
             )
 
 
 async def _statement(connection: Connection, sql: str, *key: str | bytes) -> Statement | None:
     row = await connection.fetchrow(sql, *key)
     return rows.statement(row) if row else None
+
+
+def _envelope(row: rows.Row | None) -> KeptEnvelope | None:
+    return KeptEnvelope(row["envelope"], row["digest"], rows.key_id_text(row["key_id"])) if row else None
 
 
 def _text(found: object) -> str:

@@ -1,13 +1,14 @@
-"""A commit plan as the commit function takes it: the columns of the type commit_plan, in its order."""
+"""Commit plans, and envelopes that prove them, as the commit functions take them: columns of their types, in order."""
 
 from typing import Any
 
+from authority.domain.action_envelope import ActionProof
 from authority.domain.plan import CommitPlan
 from authority.postgres.rows import key_id_bytes
 
 
 def plan_row(plan: CommitPlan) -> tuple[Any, ...]:
-    """One element of the function's array. A refused plan has nothing to write."""
+    """One element of the function's array: the columns of the type commit_plan. A refused plan has nothing to write."""
     claim, terms, receipt = plan.claim, plan.capability.terms, plan.receipt
     return (
         str(claim.tenant),
@@ -40,4 +41,20 @@ def plan_row(plan: CommitPlan) -> tuple[Any, ...]:
         receipt.signature if receipt else None,
         plan.planned_time,
         plan.traceparent,
+    )
+
+
+def proof_row(ordinal: int, proof: ActionProof) -> tuple[Any, ...]:
+    """The envelope that proves the plan with this number, counted from one: the columns of the type commit_proof."""
+    envelope, says = proof.envelope, proof.envelope.says
+    return (
+        ordinal,
+        envelope.presented,
+        envelope.digest,
+        envelope.key_name,
+        key_id_bytes(proof.key_id),
+        says.subject.namespace,
+        says.subject.id,
+        says.actor.namespace if says.actor else None,
+        says.actor.id if says.actor else None,
     )

@@ -1,14 +1,26 @@
 """CapabilityService: decode, use case, encode."""
 # ruff: noqa: N802, ARG002 - the contract names the methods, gRPC gives the arguments
 
+from dataclasses import replace
+
 from authority.rpc.commit_streams import CommitStreams
 from authority.rpc.convert import capabilities as convert
 from authority.rpc.convert import keys, receipts, revocations, values
 from authority.rpc.convert.statements import statement
-from authority.rpc.current_call import Context, current_caller, current_deadline, open_stream, traceparent_of
+from authority.rpc.current_call import (
+    Context,
+    current_caller,
+    current_deadline,
+    current_shown,
+    known_caller,
+    open_stream,
+    set_caller,
+    traceparent_of,
+)
 from authority.rpc.refused import value_or_refuse
 from authority.rpc.use_cases import UseCases
 from authority.rpc.watches import serve_watch
+from authority.usecases.commit import CommitRequest
 from capability_authority.v1 import capability_service_pb2 as pb
 from capability_authority.v1.capability_service_pb2_grpc import CapabilityServiceServicer
 
@@ -46,8 +58,19 @@ class CapabilityServicer(CapabilityServiceServicer):
 
     async def CommitValidated(self, request: pb.CommitValidatedRequest, context: Context) -> pb.CommitValidatedResponse:
         """Commits once; a retry is answered with the first result."""
+        if known_caller():
+            convert.refuse_envelope(request, "beside another proof: it replaces the Invocation")
         asked = convert.commit_request(request, current_deadline(), traceparent_of(context))
+        if request.upstream_envelope_json:
+            asked = await self._proven(request, asked)
         return convert.commit_response(value_or_refuse(await self._use_cases.commit(current_caller(), asked)))
+
+    async def _proven(self, request: pb.CommitValidatedRequest, asked: CommitRequest) -> CommitRequest:
+        """The request with the envelope that proves its caller, who is known from then on."""
+        envelope = request.upstream_envelope_json.encode()
+        proven = value_or_refuse(await self._use_cases.prove_by_envelope(current_shown(), asked, envelope))
+        set_caller(proven.caller)
+        return replace(asked, action_proof=proven.proof)
 
     async def BatchCommitValidated(
         self, request: pb.BatchCommitValidatedRequest, context: Context

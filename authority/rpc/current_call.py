@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from grpc import aio
 
     from authority.rpc.open_streams import OpenStream
+    from authority.usecases.authenticate import Shown
 
 # Quoted, for the class takes type arguments in its stubs only.
 Context: TypeAlias = "aio.ServicerContext[Any, Any]"
@@ -23,6 +24,7 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _MOST_OF_A_NAME = 200
 
 _caller: ContextVar[Caller] = ContextVar("caller")
+_shown: ContextVar["Shown"] = ContextVar("shown")
 _deadline: ContextVar[float] = ContextVar("deadline")
 _time_limit: ContextVar[asyncio.Timeout] = ContextVar("time_limit")
 _stream: ContextVar["OpenStream"] = ContextVar("stream")
@@ -34,6 +36,11 @@ _refusal: ContextVar[Refusal] = ContextVar("refusal")
 def current_caller() -> Caller:
     """The authenticated caller. Raises LookupError in an RPC that needs no proof."""
     return _caller.get()
+
+
+def current_shown() -> "Shown":
+    """What a call whose request proves its caller shows beside. Raises LookupError in any other."""
+    return _shown.get()
 
 
 def current_deadline() -> float:
@@ -97,6 +104,11 @@ def set_traceparent(traceparent: str) -> None:
 def set_caller(caller: Caller) -> None:
     """Told by the interceptor that authenticated the call; gRPC runs each call in a task, and context, of its own."""
     _caller.set(caller)
+
+
+def set_shown(shown: "Shown") -> None:
+    """Told by the interceptor that leaves it to the use case to authenticate the call."""
+    _shown.set(shown)
 
 
 def set_refusal(refusal: Refusal) -> None:

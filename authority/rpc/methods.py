@@ -77,6 +77,10 @@ METHODS: dict[str, MethodKind] = {
 }
 
 
+TAKES_ENVELOPE = frozenset({_CAPABILITIES + "CommitValidated"})
+"""RPCs whose request may hold a signed envelope of upstream that proves the caller instead of an Invocation."""
+
+
 def kind_of(method: str) -> MethodKind:
     """The kind of an RPC by its full name. Raises KeyError for one of this contract without a line above."""
     return MethodKind.OPEN if method.startswith(OPEN_SERVICES) else METHODS[method]

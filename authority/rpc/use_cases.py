@@ -46,6 +46,7 @@ from authority.usecases.ports import (
     WithdrawnProposal,
     WrittenUnvalidated,
 )
+from authority.usecases.prove_by_envelope import Proven
 from authority.usecases.put_evidence import EvidenceRequest
 from authority.usecases.read_audit import AuditWatch
 from authority.usecases.read_evidence import EvidenceQuery
@@ -83,6 +84,7 @@ class UseCases:
     get_grant: Callable[[Caller, bytes], Awaitable[FoundGrant | Refusal]]
     verify_grant: Callable[[Caller, GrantQuestion], Awaitable[GrantVerdict | Refusal]]
     verify_capability: Callable[[Caller, Statement, Presentation | None], Awaitable[CapabilityVerdict | Refusal]]
+    prove_by_envelope: Callable[[Shown, CommitRequest, bytes], Awaitable[Proven | Refusal]]
     commit: Callable[[Caller, CommitRequest], Awaitable[CommitAnswer | Refusal]]
     commit_batch: Callable[
         [Caller, Sequence[CommitRequest | Refusal], float], Awaitable[list[CommitAnswer | Refusal] | Refusal]

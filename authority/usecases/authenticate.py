@@ -91,9 +91,11 @@ class Authenticate:
         signer = await self._signer(shown.proofs, call)
         if isinstance(signer, Refusal):
             return signer
-        bearer = await self._bearer(shown)
-        if isinstance(bearer, Refusal):
-            return bearer
+        bearer = await self.bearer(shown)
+        return bearer if isinstance(bearer, Refusal) else await self.agreed(shown, signer, bearer)
+
+    async def agreed(self, shown: Shown, signer: Caller | None, bearer: Caller | None) -> Caller | Refusal:
+        """Who it is by what signs, the token and the certificate together, the first of them that there is."""
         tenant = _one_tenant(shown.tenants, signer, bearer)
         if isinstance(tenant, Refusal):
             return tenant
@@ -118,8 +120,8 @@ class Authenticate:
         fit = judge_fit(invocation, call, self.clock.now())
         return Caller(key.principal, key.key_id, Proof(invocation.nonce, fit), one_use=call.is_read)
 
-    async def _bearer(self, shown: Shown) -> _Found:
-        """By the token: exactly one, and where nobody else can have read it."""
+    async def bearer(self, shown: Shown) -> Caller | Refusal | None:
+        """Who it is by the token: exactly one, and where nobody else can have read it. None when there is none."""
         if not shown.authorizations or not self.tokens.are_taken:
             return None
         scheme, _, token = shown.authorizations[0].partition(" ")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from authority.domain.action_envelope import ActionProof
 from authority.domain.capability import OpenedCapability, Presentation, differing_terms
 from authority.domain.freshness import Freshness
 from authority.domain.identity import Caller, Right, require
@@ -34,6 +35,8 @@ class CommitRequest:
     presentation: Presentation
     deadline: float
     traceparent: str = ""
+    action_proof: ActionProof | None = None
+    """The envelope of upstream that proved the caller, when one did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Commit:
             return settled
         verdict = self._verify(caller, capability, presentation)
         refusal = verdict if isinstance(verdict, Refusal) else None
-        return Prepared(self._plan(capability, claim, refusal, request.traceparent), presentation)
+        return Prepared(self._plan(capability, claim, refusal, request), presentation)
 
     async def carry_out(self, ready: Sequence[Prepared], deadline: float) -> list[CommitOutcome | Exception]:
         """Commits under leases, all in one call. Outcomes come in order; of those that contend the first wins.
@@ -166,7 +169,7 @@ class Commit:
         )
 
     def _plan(
-        self, capability: OpenedCapability, claim: Claim, refusal: Refusal | None, traceparent: str
+        self, capability: OpenedCapability, claim: Claim, refusal: Refusal | None, request: CommitRequest
     ) -> CommitPlan:
         receipt_id, record_id, now = self.identifiers.new(), self.identifiers.new(), self.clock.now()
         receipt = CommitReceipt(
@@ -187,7 +190,8 @@ class Commit:
             record_id=record_id,
             event_id=self.identifiers.new(),
             planned_time=now,
-            traceparent=traceparent,
+            traceparent=request.traceparent,
+            action_proof=request.action_proof,
         )
 
     def _is_trustworthy(self, cached: StoredReceipt, claim: Claim) -> bool:

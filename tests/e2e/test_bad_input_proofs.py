@@ -81,9 +81,9 @@ STRANGERS: dict[str, dict[str, Any]] = {
     "another_principal": {"principal": PrincipalMessage(namespace="test", id="admin")},
     "unknown_principal": {"principal": PrincipalMessage(namespace="test", id="nobody")},
     "another_namespace_of_principals": {"principal": PrincipalMessage(namespace="other", id="service")},
-    "another_tenant": {"tenant": TenantMessage(namespace="test", id="tenant-0")},
+    "another_tenant": {"tenant": TenantMessage(namespace="cognitum-tenant", id="tenant-0")},
     "g01_no_tenant": {"tenant": TenantMessage()},
-    "g01_any_tenant": {"tenant": TenantMessage(namespace="test", id="*")},
+    "g01_any_tenant": {"tenant": TenantMessage(namespace="cognitum-tenant", id="*")},
 }
 
 

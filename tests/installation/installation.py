@@ -22,7 +22,8 @@ from capability_authority.offline import PrivateKey, load_private_key_file
 from tests.installation.processes import Processes, processes_of
 
 ISSUER: Final = "authority.test"
-AUDIENCE: Final = "memory.test"
+AUDIENCE: Final = "ruflo.memory"
+"""One that envelopes of upstream can name; so can they the namespace of tenants."""
 NAMESPACE: Final = "notes"
 OTHER_NAMESPACE: Final = "plans"
 MEMBERS: Final = {
@@ -103,7 +104,7 @@ class Installation:
 
     async def tenant(self) -> Tenant:
         """A new tenant."""
-        ref = TenantRef("test", f"tenant-{next(_NUMBERS)}")
+        ref = TenantRef("cognitum-tenant", f"tenant-{next(_NUMBERS)}")
         members = {name: _credentials(ref, name) for name in MEMBERS}
         async with self.operator() as operator:
             for name, kind in MEMBERS.items():

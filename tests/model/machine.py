@@ -94,7 +94,7 @@ ALTERED: list[Presented] = [{}, {}, {}, OTHER_TERMS["content_digest"], {"commit_
 """Mostly exactly what is bound."""
 WISHES = st.lists(st.tuples(CAPABILITIES, st.one_of(st.just(""), KEYS), st.booleans()), min_size=1, max_size=4)
 """A capability, the key to ask for in its place if any, and whether it is asked for by its own request again."""
-ELSEWHERE = TenantRef("test", "elsewhere")
+ELSEWHERE = TenantRef("cognitum-tenant", "elsewhere")
 
 
 class CommitMachine(Lending):

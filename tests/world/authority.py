@@ -22,6 +22,7 @@ from authority.signing.rotation import Scope, generate
 from authority.signing.signer import KeyedSigner
 from authority.signing.statements import StatementReader
 from authority.usecases.admit import Admit
+from authority.usecases.authenticate import Authenticate
 from authority.usecases.cite import ListCitations, RegisterCitation
 from authority.usecases.commit import Commit
 from authority.usecases.commit_batch import CommitBatch
@@ -48,6 +49,7 @@ from authority.usecases.list_reviews import ListReviews
 from authority.usecases.notices import Notices
 from authority.usecases.paging import Pages
 from authority.usecases.ports import Leases, Nonces, Validators
+from authority.usecases.prove_by_envelope import ProveByEnvelope
 from authority.usecases.put_evidence import PutEvidence
 from authority.usecases.read_audit import ListAuditEvents, OpenAuditWatch
 from authority.usecases.read_evidence import ReadEvidence
@@ -108,6 +110,7 @@ class UseCases:
     get_grant: GetGrant
     verify_grant: VerifyGrant
     verify_capability: VerifyCapability
+    prove_by_envelope: ProveByEnvelope
     commit: Commit
     commit_batch: CommitBatch
     open_commit_stream: OpenCommitStream
@@ -221,6 +224,9 @@ class Authority:
             get_grant=GetGrant(admit, store.grants, clock),
             verify_grant=VerifyGrant(admit, presented, clock),
             verify_capability=VerifyCapability(admit, reader, store.capabilities, clock, HERE),
+            prove_by_envelope=ProveByEnvelope(
+                Authenticate(reader, store.registry, clock), reader, SignedEnvelopeReader(), store.key_names, clock
+            ),
             commit=commit,
             commit_batch=CommitBatch(commit),
             open_commit_stream=OpenCommitStream(store.registry, commit),

@@ -67,6 +67,7 @@ class Story:
             "capability": dict(_said(message.trail.capability)),
             "validation": dict(_said(message.trail.validation_receipt)),
             "decision": dict(_said(message.trail.decision_receipt)),
+            "upstream_proof": _upstream_proof(message.trail),
             "approvals": [
                 {
                     "approval_reference": it.approval_reference,
@@ -136,6 +137,8 @@ class Story:
             yield "holder", _reference(capability.get("holder"))
         if receipt:
             yield "committed", f"{receipt.get('commit_time')}, receipt {receipt.get('receipt_id')}"
+        if trail.HasField("upstream_proof"):
+            yield "proven by", f"an upstream envelope, {trail.upstream_proof.envelope_digest}"
 
     def _quorum(self, decision: Says) -> Iterator[tuple[str, str]]:
         """How many persons policy wanted, and whose approvals the decision rests on."""
@@ -184,6 +187,14 @@ class Story:
         for revision in self.export.message.trail.revisions:
             return says(revision.payload_type, revision.payload)
         return {}
+
+
+def _upstream_proof(trail: Message) -> Json:
+    """The envelope that proved the holder, as it was presented; None where an Invocation or a certificate did."""
+    if not trail.HasField("upstream_proof"):
+        return None
+    proof = trail.upstream_proof
+    return {"envelope_json": proof.envelope_json, "envelope_digest": proof.envelope_digest, "key_id": proof.key_id}
 
 
 def _said(statement: Message) -> Says:

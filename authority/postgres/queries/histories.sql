@@ -18,6 +18,10 @@ where r.tenant = $1 and r.record_id = $2
 select payload_type, payload, key_id, signature
 from authority.capability where tenant = $1 and capability_id = $2
 
+-- name: upstream_proof
+-- The envelope of upstream that proved the commit with this receipt.
+select envelope, digest, key_id from authority.upstream_proof where tenant = $1 and receipt_id = $2
+
 -- name: revisions_of_proposal
 -- Every revision, content left out, the newest first; at most $3.
 select q.tenant, q.proposal_id, q.revision, q.digest, q.memory_namespace, q.memory_type, ''::bytea as content,

@@ -73,7 +73,7 @@ grant select on
   authority.unvalidated_write, authority.external_authority, authority.external_key,
   authority.key_alias
   to authority_read, authority_propose, authority_issue;
-grant select on authority.audit_event to authority_read;
+grant select on authority.audit_event, authority.upstream_proof to authority_read;
 
 grant insert on
   authority.request, authority.proposal_head, authority.proposal, authority.validation_receipt,
@@ -116,7 +116,8 @@ grant select, insert, delete on authority.refusal_count to authority_issue;
 grant update (count) on authority.refusal_count to authority_issue;
 
 -- The owner of the commit function: it can consume, record and tell, and change nothing else (ADR-328 section 6).
-grant insert on authority.commit_receipt, authority.memory_record, authority.outbox, authority.audit_event
+grant insert on
+  authority.commit_receipt, authority.memory_record, authority.outbox, authority.audit_event, authority.upstream_proof
   to authority_committer;
 grant update (state, receipt_id) on authority.capability to authority_committer;
 grant update (state, receipt_id) on authority.proposal_head to authority_committer;

@@ -11,7 +11,7 @@ begin
     'outbox_parked', 'audit_event', 'stream_nonce', 'revocation', 'refusal_count', 'citation', 'evidence',
     'token_identity', 'principal_link', 'membership', 'content_signature', 'content_band',
     'content_assertion', 'content_to_erase', 'aggregate', 'approval_use', 'unvalidated_write',
-    'external_authority', 'external_key', 'key_alias', 'replay_reservation']
+    'external_authority', 'external_key', 'key_alias', 'replay_reservation', 'upstream_proof']
   loop
     -- Only what is missing: each of these locks out everybody who is at work on the table.
     if not (select c.relrowsecurity and c.relforcerowsecurity from pg_class c

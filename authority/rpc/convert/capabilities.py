@@ -103,12 +103,18 @@ def verify_response(verdict: CapabilityVerdict) -> pb.VerifyCapabilityResponse:
 
 
 def commit_request(request: pb.CommitValidatedRequest, deadline: float, traceparent: str = "") -> CommitRequest:
-    """The request; `upstream_envelope_json` is not served yet."""
-    if request.upstream_envelope_json:
-        raise Refused(malformed("upstream_envelope_json", "not served yet"))
+    """The request, but for the envelope that may prove its caller, of which only the size is judged."""
+    if len(request.upstream_envelope_json.encode()) > limits.ACTION_ENVELOPE_BYTES:
+        raise Refused(over_limit("upstream_envelope_json", f"{limits.ACTION_ENVELOPE_BYTES} bytes"))
     capability = statement(request, "capability")
     values.require(request, "presentation")
     return CommitRequest(capability, presentation(request.presentation), deadline, traceparent)
+
+
+def refuse_envelope(request: pb.CommitValidatedRequest, problem: str) -> None:
+    """MALFORMED when there is an envelope where none can be."""
+    if request.upstream_envelope_json:
+        raise Refused(malformed("upstream_envelope_json", problem))
 
 
 def commit_batch_request(
@@ -129,7 +135,12 @@ def _bound_batch(request: pb.BatchCommitValidatedRequest | pb.BatchIssueCapabili
 
 def commit_item(item: pb.CommitValidatedRequest, deadline: float, traceparent: str) -> CommitRequest | Refusal:
     """One of many requests, or what it alone is refused for."""
-    return value_or_refusal(commit_request, item, deadline, traceparent)
+    return value_or_refusal(_item_request, item, deadline, traceparent)
+
+
+def _item_request(item: pb.CommitValidatedRequest, deadline: float, traceparent: str) -> CommitRequest:
+    refuse_envelope(item, "in CommitValidated alone: a batch or a stream is proven as a whole")
+    return commit_request(item, deadline, traceparent)
 
 
 def commit_batch_response(answers: Sequence[CommitAnswer | Refusal]) -> pb.BatchCommitValidatedResponse:

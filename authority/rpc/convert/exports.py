@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from authority.domain import limits
+from authority.domain.action_envelope import KeptEnvelope
 from authority.domain.decision import Approval
 from authority.rpc.convert.citations import citation_message
 from authority.rpc.convert.digests import digest_text
@@ -49,6 +50,13 @@ def _trail(export: RecordExport, exported: ExportedTrail) -> pb.AuditTrail:
         revoke_note=history.revoke_note,
         superseded_by_record_id=history.superseded_by,
         supersede_time=optional_timestamp(history.supersede_time),
+        upstream_proof=_upstream_proof(trail.envelope) if trail.envelope else None,
+    )
+
+
+def _upstream_proof(kept: KeptEnvelope) -> pb.UpstreamProof:
+    return pb.UpstreamProof(
+        envelope_json=kept.presented.decode(), envelope_digest=digest_text(kept.digest), key_id=kept.key_id
     )
 
 

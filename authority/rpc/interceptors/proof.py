@@ -4,11 +4,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
+from google.protobuf.message import Message
+
 from authority.domain.identity import Caller
 from authority.domain.invocation import Call
 from authority.domain.refusal import Refusal
-from authority.rpc.current_call import Context, set_caller, set_traceparent, traceparent_of
-from authority.rpc.interceptors.reading import read_strictly
+from authority.rpc.current_call import Context, set_caller, set_shown, set_traceparent, traceparent_of
+from authority.rpc.interceptors.reading import read, read_strictly
 from authority.rpc.interceptors.shown import shown_by
 from authority.rpc.interceptors.wrapping import (
     Behaviour,
@@ -19,9 +21,10 @@ from authority.rpc.interceptors.wrapping import (
     unary_handler,
     watch_handler,
 )
-from authority.rpc.methods import MethodKind, kind_of
-from authority.rpc.refused import value_or_refuse
+from authority.rpc.methods import TAKES_ENVELOPE, MethodKind, kind_of
+from authority.rpc.refused import Refused, value_or_refuse
 from authority.usecases.authenticate import Shown
+from capability_authority.v1.capability_service_pb2 import CommitValidatedRequest
 
 _NO_BYTES = b""
 """What the proof of a stream is over: its items come later, and under keys of their own."""
@@ -33,6 +36,7 @@ class Proofs(Interceptor):
 
     That order is the error table's: CALLER_UNAUTHENTICATED, then MALFORMED; whether the proof fits the call is told by
     the use case, after the rest of the shape. gRPC has decompressed the bytes already: those are what was signed.
+    Where a signed envelope in the request replaces the Invocation, the use case authenticates the call by it.
     """
 
     authenticate: Callable[[Shown, Call], Awaitable[Caller | Refusal]]
@@ -48,7 +52,12 @@ class Proofs(Interceptor):
 
         async def prove(raw: bytes, context: Context) -> object:
             if kind_of(method) is not MethodKind.OPEN:
-                set_caller(await self._caller(method, raw, context))
+                shown = shown_by(context)
+                if method in TAKES_ENVELOPE and not shown.proofs and _holds_envelope(deserialize, raw):
+                    set_traceparent(traceparent_of(context))
+                    set_shown(shown)
+                else:
+                    set_caller(await self._caller(method, raw, shown, context))
             return await behaviour(read_strictly(deserialize, raw), context)
 
         return prove
@@ -63,13 +72,25 @@ class Proofs(Interceptor):
         behaviour = behaviour_of(handler)
 
         async def prove(items: object, context: Context) -> None:
-            set_caller(await self._caller(method, _NO_BYTES, context))
+            set_caller(await self._caller(method, _NO_BYTES, shown_by(context), context))
             await behaviour(items, context)
 
         return stream_handler(prove)
 
-    async def _caller(self, method: str, raw: bytes, context: Context) -> Caller:
+    async def _caller(self, method: str, raw: bytes, shown: Shown, context: Context) -> Caller:
         set_traceparent(traceparent_of(context))
         kind, digest = kind_of(method), sha256(raw).digest()
         call = Call(self.audience, method, digest, is_read=kind is MethodKind.READ, opens_stream=kind.opens_stream)
-        return value_or_refuse(await self.authenticate(shown_by(context), call))
+        return value_or_refuse(await self.authenticate(shown, call))
+
+
+def _holds_envelope(deserialize: Callable[[bytes], Message], raw: bytes) -> bool:
+    """Whether the request brings its own proof, so that the use case authenticates the call.
+
+    What cannot be read brings none. A call that shows an Invocation is not asked: it is proven already.
+    """
+    try:
+        message = read(deserialize, raw)
+    except Refused:
+        return False
+    return isinstance(message, CommitValidatedRequest) and bool(message.upstream_envelope_json)

@@ -413,6 +413,14 @@ TRIPS: dict[str, Trip] = {
     "replay_reservation_short": Trip(
         "replay_reservation", "a reservation's request id is short", {"replay_key": OTHER_DIGEST, "request_id": ""}
     ),
+    # --- envelopes of upstream that proved commits
+    "upstream_proof_of_one_commit": Trip("upstream_proof", "a commit is proven once"),
+    "upstream_proof_of_receipt": Trip("upstream_proof", "what was proven was committed", {"receipt_id": NEW_ID}),
+    "upstream_proof_by_registered_key": Trip(
+        "upstream_proof", "a registered key signed it", {"receipt_id": NEW_ID, "key_id": NO_DIGEST}
+    ),
+    "upstream_proof_digest_whole": Trip("upstream_proof", "an envelope's digest is a SHA-256", {"digest": BAD_DIGEST}),
+    "upstream_proof_actor_whole": Trip("upstream_proof", "who acts is named whole", {"actor_id": None}),
     # --- citations
     "citation_key": Trip("citation", "a citation is kept once", {"citing_ref": "new"}),
     "citation_told_once": Trip("citation", "a thing cites a record once", {"citation_id": NEW_ID}),

@@ -13,6 +13,7 @@ from tests.integration.postgres.superuser import Superuser
 from tests.world.aggregating import aggregated
 from tests.world.authority import Authority
 from tests.world.clock import LATE
+from tests.world.enveloping import proven_by_envelope
 from tests.world.evidence import kept
 from tests.world.external import configured
 from tests.world.granting import Granting
@@ -41,6 +42,7 @@ async def good_rows(authority: Authority) -> World:
     await aggregated(world)
     await world.authority.store.stream_nonces.use(world.tenant, world.service.key_id, bytes(16))
     await named_and_reserved(world)
+    await proven_by_envelope(world)
     await kept(world, b"a log")
     await make_guarded(world)
     await judged(world, f'{{"predicate":"said","value":"{LONG}"}}', media_type="application/json")

@@ -34,7 +34,7 @@ ROLES = (
 
 ALLOWED = """
 authority_committer  select  everything
-authority_committer  insert  commit_receipt memory_record outbox audit_event
+authority_committer  insert  commit_receipt memory_record outbox audit_event upstream_proof
 authority_committer  update  capability(state,receipt_id) proposal_head(state,receipt_id)
 authority_committer  update  memory_record(superseded_by,supersede_time)
 authority_unvalidated select memory_namespace principal tombstone
@@ -49,7 +49,7 @@ authority_issue      insert  revocation refusal_count tombstone outbox grant_rec
 authority_issue      update  capability(state,revoke_time) refusal_count(count) grant_record(state,revoke_time)
 authority_issue      insert  approval_decision approval_use replay_reservation
 authority_issue      delete  stream_nonce refusal_count replay_reservation
-authority_read       select  known audit_event
+authority_read       select  known audit_event upstream_proof
 authority_propose    insert  content_to_erase
 authority_propose    delete  content_to_erase
 authority_eraser     select  content_to_erase proposal_head proposal validation_receipt approval_decision
@@ -87,6 +87,7 @@ NOT_KNOWN_TO_ALL = {
     "refusal_count",
     "aggregate",
     "replay_reservation",
+    "upstream_proof",
 }
 ACTIONS = {
     "select": "select 1 from authority.{table} limit 0",
@@ -443,6 +444,7 @@ async def test_only_the_issue_role_may_issue_and_by_its_own_rights(superuser: Su
     )
     assert {row["proname"] for row in lending} == {
         "commit",
+        "commit_by_envelope",
         "count_aggregate",
         "erase_reviewed",
         "hold_grant",

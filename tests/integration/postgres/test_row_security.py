@@ -18,6 +18,7 @@ from tests.integration.postgres.test_rights import acting_as
 from tests.world.aggregating import aggregated
 from tests.world.authority import Authority
 from tests.world.clock import LATE
+from tests.world.enveloping import proven_by_envelope
 from tests.world.evidence import kept
 from tests.world.external import configured
 from tests.world.granting import Granting
@@ -63,6 +64,7 @@ async def tenants(authority: Authority) -> tuple[World, World]:
     for world in worlds:  # Not above: each parks the oldest event that there is.
         await set_mode(world, Mode.OBSERVE)
         must(await write_unvalidated(world))
+        await proven_by_envelope(world)
     return worlds
 
 
@@ -94,6 +96,7 @@ async def test_a_role_sees_the_named_tenants_and_no_others(
         if role not in {"authority_committer", "authority_admin"}
         else set()
     )
+    hidden |= {"upstream_proof"} if role in {"authority_propose", "authority_issue"} else set()
     hidden -= {"audit_event"} if role == "authority_read" else set()
     hidden |= (
         {"stream_nonce", "refusal_count", "replay_reservation"}
@@ -139,6 +142,7 @@ async def test_h11_the_relay_deletes_no_event_that_was_not_delivered(
         ("authority_issue", "stream_nonce"),
         ("authority_issue", "replay_reservation"),
         ("authority_committer", "commit_receipt"),
+        ("authority_committer", "upstream_proof"),
         ("authority_committer", "memory_record"),
         ("authority_committer", "outbox"),
         ("authority_admin", "principal"),

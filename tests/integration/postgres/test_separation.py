@@ -68,6 +68,7 @@ COMMITTED: Final = {
     "memory_record": ("insert", "update superseded_by", "update supersede_time"),
     "outbox": ("insert",),
     "audit_event": ("insert",),
+    "upstream_proof": ("insert",),
     "capability": ("update receipt_id", "update state"),
     "proposal_head": ("update receipt_id", "update state"),
 }
@@ -118,8 +119,8 @@ async def test_the_roles_of_a_commit_borrow_no_other_rights(superuser: Superuser
         become = await superuser.fetch(
             "select rolname from pg_roles where rolname <> $1 and pg_has_role($1, oid, 'member')", role
         )
-        # then it borrows those of the commit function alone, and becomes nobody else
-        assert [row["proname"] for row in lent] == ["commit"]
+        # then it borrows those of the commit functions alone, and becomes nobody else
+        assert sorted(row["proname"] for row in lent) == ["commit", "commit_by_envelope"]
         assert [row["rolname"] for row in become] == []
 
 
@@ -211,13 +212,14 @@ _WRITES: Final = re.compile(r"\b(?:insert\s+into|update|delete\s+from|truncate)\
 
 
 def test_the_statements_of_that_road_write_nothing_but_by_the_function() -> None:
-    # given the SQL of what the committer reaches, and the text of the function
+    # given the SQL of what the committer reaches, and the text of the two functions
     asked = {name for module in reached_from("authority.postgres.committer") for name in statements_of(module)}
-    text = (ROOT / "authority/postgres/functions/06_commit.sql").read_text(encoding="utf-8")
-    function = re.sub(r"--.*", "", text.split("as $$")[1])
+    files = ("06_commit.sql", "23_commit_by_envelope.sql")
+    texts = [(ROOT / "authority/postgres/functions" / file).read_text(encoding="utf-8") for file in files]
+    function = re.sub(r"--.*", "", "".join(text.split("as $$")[1] for text in texts))
 
-    # then the statements write nothing themselves, and the function what a commit is for
-    assert "commit" in asked
+    # then the statements write nothing themselves, and the functions what a commit is for
+    assert {"commit", "commit_by_envelope"} <= asked
     assert {name: _WRITES.findall(query(name)) for name in asked if _WRITES.search(query(name))} == {}
     written = set(_WRITES.findall(re.sub(r"for (?:no key )?update", "", function)))
     assert written == COMMITTED.keys()

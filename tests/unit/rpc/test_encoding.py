@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from authority.domain import limits
+from authority.domain.action_envelope import KeptEnvelope
 from authority.domain.capability import CommitCapability, OpenedCapability
 from authority.domain.decision import (
     COMMIT_ACTION,
@@ -242,6 +243,7 @@ def test_an_export_says_all_that_is_known_of_a_record() -> None:
         approvals=(APPROVAL,),
         revisions=(REVISION,),
         citations=(CITATION,) * (limits.EXPORT_ITEMS + 1),
+        envelope=KeptEnvelope(b"{}", b"d" * 32, "sha256:" + "0" * 64),
     )
     history = RecordHistory(
         record=RECORD,

@@ -95,7 +95,7 @@ CommitValidated   | presentation { evidence_digests: "sha256:%(64)\n" } | MALFOR
 CommitValidated   | presentation { evidence_digests: " sha256:%(64)" } | MALFORMED presentation.evidence_digests[2]
 CommitValidated   | presentation { commit_idempotency_key: "" }     | MALFORMED presentation.commit_idempotency_key
 CommitValidated | presentation { commit_idempotency_key: "%(129)" } | LIMIT_EXCEEDED presentation.commit_idempotency_key
-CommitValidated   | upstream_envelope_json: "{}"                    | MALFORMED upstream_envelope_json
+CommitValidated   | upstream_envelope_json: "%(65537)"              | LIMIT_EXCEEDED upstream_envelope_json
 RevokeCapability  | request_id: ""                                  | MALFORMED request_id
 RevokeCapability  | request_id: "r1\n"                              | MALFORMED request_id
 RevokeCapability  | request_id: "%(129)"                            | LIMIT_EXCEEDED request_id

@@ -181,7 +181,7 @@ class Connection:
         """Sign the bytes, then send those very bytes: without a serializer gRPC passes them through."""
         metadata: list[tuple[str, str | bytes]] = list(entries)
         if call.rpc.needs_proof:
-            metadata += self._prover.entries(call.rpc.path, data)
+            metadata += self._prover.entries(call.rpc.path, data, proves_itself=call.proves_itself)
         method: aio.UnaryUnaryMultiCallable[bytes, bytes] = self._open_channel().unary_unary(call.rpc.path)
         try:
             return await method(data, timeout=seconds, metadata=metadata)

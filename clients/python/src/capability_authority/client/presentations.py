@@ -55,11 +55,14 @@ class PreparedCommit:
     request: CommitValidatedRequest
 
     @classmethod
-    def of(cls, item: CommitItem) -> Self:
-        """Raises as `terms_of` and `content_bytes`."""
+    def of(cls, item: CommitItem, upstream_envelope: bytes | None = None) -> Self:
+        """Raises as `terms_of` and `content_bytes`, and `UnicodeDecodeError` for an envelope that is no text."""
         statement, terms = terms_of(item.capability)
         presentation = present(terms, item.content, item.media_type, item.evidence_digests, item.commit_idempotency_key)
-        return cls(terms, CommitValidatedRequest(capability=statement, presentation=presentation))
+        request = CommitValidatedRequest(capability=statement, presentation=presentation)
+        if upstream_envelope is not None:
+            request.upstream_envelope_json = upstream_envelope.decode()
+        return cls(terms, request)
 
     @property
     def idempotency_key(self) -> str:

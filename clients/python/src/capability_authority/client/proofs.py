@@ -36,13 +36,13 @@ class Prover:
     new_nonce: Callable[[], bytes] = _new_nonce
     """16 to 32 random bytes, new ones each time."""
 
-    def entries(self, path: str, request_bytes: bytes) -> list[tuple[str, str | bytes]]:
+    def entries(self, path: str, request_bytes: bytes, *, proves_itself: bool = False) -> list[tuple[str, str | bytes]]:
         """The metadata of one attempt: of a proof, or without a key to sign of the tenant; and of a token.
 
-        Raises `CredentialsRefused` when the token cannot be had.
+        A request that proves itself replaces the proof. Raises `CredentialsRefused` when the token cannot be had.
         """
         credentials, entries = self.credentials, list[tuple[str, str | bytes]]()
-        if credentials.private_key is not None:
+        if credentials.private_key is not None and not proves_itself:
             entries.append((PROOF_METADATA_KEY, self.prove(path, request_bytes)))
         else:
             # A certificate names no tenant, and a token of another must not pass for one of this.

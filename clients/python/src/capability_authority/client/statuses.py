@@ -40,6 +40,8 @@ class KeyedCall:
     rpc: Rpc
     key_field: str = ""
     key: str = ""
+    proves_itself: bool = False
+    """Whether the request holds what proves its caller, so that no Invocation goes with it."""
 
     @classmethod
     def of(cls, rpc: Rpc, request: Message) -> "KeyedCall":
@@ -50,7 +52,8 @@ class KeyedCall:
         if "requests" in fields:
             return cls(rpc, "requests")
         if "presentation" in fields:
-            return cls(rpc, "commit_idempotency_key", request.presentation.commit_idempotency_key)  # type: ignore[attr-defined]
+            key = request.presentation.commit_idempotency_key  # type: ignore[attr-defined]
+            return cls(rpc, "commit_idempotency_key", key, proves_itself=bool(request.upstream_envelope_json))  # type: ignore[attr-defined]
         return cls(rpc, "request_id", request.request_id)  # type: ignore[attr-defined]
 
     def told(self, error: E) -> E:

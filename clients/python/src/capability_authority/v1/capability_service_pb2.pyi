@@ -343,7 +343,14 @@ class CommitValidatedRequest(_message.Message):
     PRESENTATION_FIELD_NUMBER: _builtins.int
     UPSTREAM_ENVELOPE_JSON_FIELD_NUMBER: _builtins.int
     upstream_envelope_json: _builtins.str
-    """Not served yet: MALFORMED when set."""
+    """A signed envelope `cognitum.action.v1` of the upstream project that proves the holder instead of an Invocation, as
+    JSON text of 64 KiB at most: action memory.commit-validated, signed by an active key of the capability's holder that
+    `keyId` names by its thumbprint or a registered alias, at most five minutes old, and equal to the capability in
+    audience, tenantRef, capabilityId, contentDigest, idempotencyKey, policyReceiptId (the decision receipt's digest),
+    validationReceiptId (the validation receipt's digest), resourceRefs (the memory namespace, and nothing else) and
+    requestDigest (the request fingerprint). PROOF_INVALID, whose `proof` names the condition, when any of it does not
+    hold. MALFORMED beside an Invocation, and in a batch or a stream, which are proven as a whole.
+    """
     @_builtins.property
     def capability(self) -> _statements_pb2.SignedStatement: ...
     @_builtins.property

@@ -122,7 +122,8 @@ class CapabilityServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CommitValidated(self, request, context):
-        """Caller: the holder. Consumes the capability and writes record, receipt and outbox event in one transaction.
+        """Caller: the holder, proven by an Invocation, a certificate, or an upstream envelope in the request. Consumes the
+        capability and writes record, receipt and outbox event in one transaction.
         A retry with the same key and content is answered with the first result.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -46,7 +46,8 @@ class CapabilityServiceStub:
     VerifyCapability: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.VerifyCapabilityRequest, _capability_service_pb2.VerifyCapabilityResponse]
     """Caller: any principal of the tenant. Judges and changes nothing; a refusal is data, not an error."""
     CommitValidated: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.CommitValidatedRequest, _capability_service_pb2.CommitValidatedResponse]
-    """Caller: the holder. Consumes the capability and writes record, receipt and outbox event in one transaction.
+    """Caller: the holder, proven by an Invocation, a certificate, or an upstream envelope in the request. Consumes the
+    capability and writes record, receipt and outbox event in one transaction.
     A retry with the same key and content is answered with the first result.
     """
     BatchCommitValidated: _grpc.UnaryUnaryMultiCallable[_capability_service_pb2.BatchCommitValidatedRequest, _capability_service_pb2.BatchCommitValidatedResponse]
@@ -99,7 +100,8 @@ class CapabilityServiceAsyncStub(CapabilityServiceStub):
     VerifyCapability: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.VerifyCapabilityRequest, _capability_service_pb2.VerifyCapabilityResponse]  # type: ignore[assignment]
     """Caller: any principal of the tenant. Judges and changes nothing; a refusal is data, not an error."""
     CommitValidated: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.CommitValidatedRequest, _capability_service_pb2.CommitValidatedResponse]  # type: ignore[assignment]
-    """Caller: the holder. Consumes the capability and writes record, receipt and outbox event in one transaction.
+    """Caller: the holder, proven by an Invocation, a certificate, or an upstream envelope in the request. Consumes the
+    capability and writes record, receipt and outbox event in one transaction.
     A retry with the same key and content is answered with the first result.
     """
     BatchCommitValidated: _aio.UnaryUnaryMultiCallable[_capability_service_pb2.BatchCommitValidatedRequest, _capability_service_pb2.BatchCommitValidatedResponse]  # type: ignore[assignment]
@@ -173,7 +175,8 @@ class CapabilityServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _capability_service_pb2.CommitValidatedRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_capability_service_pb2.CommitValidatedResponse, _abc.Awaitable[_capability_service_pb2.CommitValidatedResponse]]:
-        """Caller: the holder. Consumes the capability and writes record, receipt and outbox event in one transaction.
+        """Caller: the holder, proven by an Invocation, a certificate, or an upstream envelope in the request. Consumes the
+        capability and writes record, receipt and outbox event in one transaction.
         A retry with the same key and content is answered with the first result.
         """
 

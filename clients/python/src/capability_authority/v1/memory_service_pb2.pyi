@@ -899,6 +899,7 @@ class AuditTrail(_message.Message):
     REVOKE_NOTE_FIELD_NUMBER: _builtins.int
     SUPERSEDED_BY_RECORD_ID_FIELD_NUMBER: _builtins.int
     SUPERSEDE_TIME_FIELD_NUMBER: _builtins.int
+    UPSTREAM_PROOF_FIELD_NUMBER: _builtins.int
     revisions_left_out: _builtins.int
     """How many there are beside these."""
     has_more_citations: _builtins.bool
@@ -929,6 +930,10 @@ class AuditTrail(_message.Message):
 
     @_builtins.property
     def supersede_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def upstream_proof(self) -> Global___UpstreamProof:
+        """The signed envelope of upstream that proved the holder, where one replaced the Invocation."""
+
     def __init__(
         self,
         *,
@@ -944,14 +949,43 @@ class AuditTrail(_message.Message):
         revoke_note: _builtins.str = ...,
         superseded_by_record_id: _builtins.str = ...,
         supersede_time: _timestamp_pb2.Timestamp | None = ...,
+        upstream_proof: Global___UpstreamProof | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["capability", b"capability", "decision_receipt", b"decision_receipt", "revoke_time", b"revoke_time", "supersede_time", b"supersede_time", "validation_receipt", b"validation_receipt"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["capability", b"capability", "decision_receipt", b"decision_receipt", "revoke_time", b"revoke_time", "supersede_time", b"supersede_time", "upstream_proof", b"upstream_proof", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approvals", b"approvals", "capability", b"capability", "citations", b"citations", "decision_receipt", b"decision_receipt", "has_more_citations", b"has_more_citations", "revisions", b"revisions", "revisions_left_out", b"revisions_left_out", "revoke_note", b"revoke_note", "revoke_time", b"revoke_time", "supersede_time", b"supersede_time", "superseded_by_record_id", b"superseded_by_record_id", "validation_receipt", b"validation_receipt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approvals", b"approvals", "capability", b"capability", "citations", b"citations", "decision_receipt", b"decision_receipt", "has_more_citations", b"has_more_citations", "revisions", b"revisions", "revisions_left_out", b"revisions_left_out", "revoke_note", b"revoke_note", "revoke_time", b"revoke_time", "supersede_time", b"supersede_time", "superseded_by_record_id", b"superseded_by_record_id", "upstream_proof", b"upstream_proof", "validation_receipt", b"validation_receipt"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___AuditTrail: _TypeAlias = AuditTrail  # noqa: Y015
+
+@_typing.final
+class UpstreamProof(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENVELOPE_JSON_FIELD_NUMBER: _builtins.int
+    ENVELOPE_DIGEST_FIELD_NUMBER: _builtins.int
+    KEY_ID_FIELD_NUMBER: _builtins.int
+    envelope_json: _builtins.str
+    """Byte for byte as it was presented."""
+    envelope_digest: _builtins.str
+    """Of the RFC 8785 form of the envelope in it, which is what is signed."""
+    key_id: _builtins.str
+    """The thumbprint of the holder's key that signed it."""
+    def __init__(
+        self,
+        *,
+        envelope_json: _builtins.str = ...,
+        envelope_digest: _builtins.str = ...,
+        key_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["envelope_digest", b"envelope_digest", "envelope_json", b"envelope_json", "key_id", b"key_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpstreamProof: _TypeAlias = UpstreamProof  # noqa: Y015
 
 @_typing.final
 class CorrectRecordRequest(_message.Message):

@@ -37,6 +37,7 @@ class CommitVerbs(Connection):
         media_type: str | None = None,
         evidence_digests: Iterable[str] | None = None,
         commit_idempotency_key: str | None = None,
+        upstream_envelope: bytes | None = None,
         verify: bool = True,
         **options: Unpack[CallOptions],
     ) -> Committed:
@@ -45,6 +46,10 @@ class CommitVerbs(Connection):
         What is None is taken from the capability; bytes have its media type unless told otherwise. The receipt is
         verified before it is returned, against the pinned issuer's keys (fetched before the commit, within its
         `timeout`, and kept for a while); with `verify=False` it is handed over as it came.
+
+        `upstream_envelope` is a signed envelope `cognitum.action.v1` for exactly this commit, as JSON text (made with
+        `commit_action_envelope` and `sign_action_envelope` of `offline.upstream`): it proves the holder, and no
+        Invocation is sent. It is good for five minutes; a later retry brings a fresh one.
 
         Cancelling the call cancels the RPC, but a commit that has reached the database may still land: the same key
         finds it out. So it is with every error whose `outcome_unknown` is true.
@@ -60,7 +65,7 @@ class CommitVerbs(Connection):
             evidence_digests=evidence_digests,
             commit_idempotency_key=commit_idempotency_key,
         )
-        prepared = PreparedCommit.of(item)
+        prepared = PreparedCommit.of(item, upstream_envelope)
         call = KeyedCall.of(RPCS["CommitValidated"], prepared.request)
         remaining = self._started(options)
         if verify:

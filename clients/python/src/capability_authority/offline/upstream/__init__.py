@@ -8,7 +8,12 @@ takes such an envelope as the proof of a commit (semantics §5).
 """
 
 from capability_authority.offline.upstream.health import Availability, Check, Health, IdentityCheck, availability
-from capability_authority.offline.upstream.making import ActionEnvelopeInvalid, action_time, sign_action_envelope
+from capability_authority.offline.upstream.making import (
+    ActionEnvelopeInvalid,
+    action_time,
+    commit_action_envelope,
+    sign_action_envelope,
+)
 from capability_authority.offline.upstream.signed import read_signed_envelope, read_signed_envelope_json
 from capability_authority.offline.upstream.structure import read_action_envelope
 from capability_authority.offline.upstream.values import (
@@ -73,6 +78,7 @@ __all__ = [
     "VerifiedActionEnvelope",
     "action_time",
     "availability",
+    "commit_action_envelope",
     "envelope_digest",
     "judge_destination",
     "judge_encoding",

@@ -357,7 +357,13 @@ export type CommitValidatedRequest = Message<"capability_authority.v1.CommitVali
   presentation?: Presentation | undefined;
 
   /**
-   * Not served yet: MALFORMED when set.
+   * A signed envelope `cognitum.action.v1` of the upstream project that proves the holder instead of an Invocation, as
+   * JSON text of 64 KiB at most: action memory.commit-validated, signed by an active key of the capability's holder that
+   * `keyId` names by its thumbprint or a registered alias, at most five minutes old, and equal to the capability in
+   * audience, tenantRef, capabilityId, contentDigest, idempotencyKey, policyReceiptId (the decision receipt's digest),
+   * validationReceiptId (the validation receipt's digest), resourceRefs (the memory namespace, and nothing else) and
+   * requestDigest (the request fingerprint). PROOF_INVALID, whose `proof` names the condition, when any of it does not
+   * hold. MALFORMED beside an Invocation, and in a batch or a stream, which are proven as a whole.
    *
    * @generated from field: string upstream_envelope_json = 3;
    */
@@ -946,7 +952,8 @@ export const CapabilityService: GenService<{
     output: typeof VerifyCapabilityResponseSchema;
   },
   /**
-   * Caller: the holder. Consumes the capability and writes record, receipt and outbox event in one transaction.
+   * Caller: the holder, proven by an Invocation, a certificate, or an upstream envelope in the request. Consumes the
+   * capability and writes record, receipt and outbox event in one transaction.
    * A retry with the same key and content is answered with the first result.
    *
    * @generated from rpc capability_authority.v1.CapabilityService.CommitValidated
