@@ -2,7 +2,8 @@
 
 import { readFileSync } from "node:fs";
 
-const REPOSITORY = new URL("../../../../../", import.meta.url);
+/** The folder of the repository. */
+export const REPOSITORY = new URL("../../../../../", import.meta.url);
 
 /** A JSON file of the repository, by its path from there. */
 export function vectorFile(path: string): unknown {
