@@ -23,7 +23,7 @@ _GROUPS: Final = (
     ("See that it is well", ("config", "doctor", "health", "top")),
     (
         "Ask it, and see it refuse",
-        ("call", "proposals", "review", "evidence", "grants", "why", "explain", "inspect", "tamper"),
+        ("call", "proposals", "review", "evidence", "grants", "interop", "why", "explain", "inspect", "tamper"),
     ),
     ("Say who may call", ("tenants", "principals", "links", "memberships", "aggregates", "token-issuers", "dev-certs")),
     ("Operate it", ("provision", "namespaces", "validators", "policies", "keys", "outbox", "audit")),

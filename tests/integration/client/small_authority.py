@@ -15,11 +15,13 @@ from capability_authority.v1 import capability_service_pb2 as capability_pb
 from capability_authority.v1 import types_pb2 as types
 from capability_authority.v1.capability_service_pb2_grpc import add_CapabilityServiceServicer_to_server
 from capability_authority.v1.evidence_service_pb2_grpc import add_EvidenceServiceServicer_to_server
+from capability_authority.v1.interop_service_pb2_grpc import add_InteropServiceServicer_to_server
 from capability_authority.v1.memory_service_pb2_grpc import add_MemoryServiceServicer_to_server
 from capability_authority.v1.policy_service_pb2_grpc import add_PolicyServiceServicer_to_server
 from capability_authority.v1.proposal_service_pb2_grpc import add_ProposalServiceServicer_to_server
 from capability_authority.v1.statements_pb2 import KeyAttestation, SignedStatement
 from tests.integration.client.evidence_servicer import EvidenceServicer
+from tests.integration.client.interop_servicer import InteropServicer
 from tests.integration.client.servicers import CapabilityServicer, MemoryServicer, PolicyServicer, ProposalServicer
 from tests.integration.client.state import AUDIENCE, ISSUER, NOW_MS, TENANT, State
 from tests.integration.client.witness import Fault, Received, Witness
@@ -44,6 +46,7 @@ class SmallAuthority:
         add_ProposalServiceServicer_to_server(ProposalServicer(self.state), server)
         add_PolicyServiceServicer_to_server(PolicyServicer(self.state), server)
         add_EvidenceServiceServicer_to_server(EvidenceServicer(self.state), server)
+        add_InteropServiceServicer_to_server(InteropServicer(self.state), server)
         add_MemoryServiceServicer_to_server(MemoryServicer(self.state), server)
         port = server.add_insecure_port(address) if tls is None else server.add_secure_port(address, tls)
         self.target = f"{address.rpartition(':')[0]}:{port}"

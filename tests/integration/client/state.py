@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from capability_authority.offline import PrivateKey
 from capability_authority.v1 import capability_service_pb2 as capability_pb
 from capability_authority.v1 import evidence_service_pb2 as evidence_pb
+from capability_authority.v1 import interop_service_pb2 as interop_pb
 from capability_authority.v1 import memory_service_pb2 as memory_pb
 from capability_authority.v1 import proposal_service_pb2 as proposal_pb
 from capability_authority.v1 import types_pb2 as types
@@ -45,6 +46,8 @@ class State:
         self.receipts: dict[str, capability_pb.CommitValidatedResponse] = {}
         self.revoked: set[str] = set()
         self.evidence: dict[str, evidence_pb.Evidence] = {}
+        self.reserved: dict[str, interop_pb.ReserveReplayRequest] = {}
+        """By replay key, the first request."""
         self.records: dict[str, memory_pb.MemoryRecord] = {}
         self.spoils_exports = b""
         """What is put after the content of exported records."""

@@ -31,6 +31,7 @@ COMMANDS = {
     "policies show", "policies diff", "namespaces would-deny", "policies external", "policies external add",
     "policies external list", "policies external revoke",
     "links", "links add", "links revoke", "links list", "principals bind", "dev-certs",
+    "interop", "interop resolve", "interop verify",
     "principals alias", "principals alias add", "principals alias list", "principals alias revoke",
     "review", "review list", "review show", "review approve", "review reject", "review request-changes",
     "review revoke", "review adopt",
