@@ -4,9 +4,13 @@ import fcntl
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from tests.installation.installation import Tenant
+from tests.installation.processes import ServiceProcess
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "typescript"
 OLDEST_NODE = 20
@@ -34,6 +38,14 @@ def typescript_client(node: str) -> Path:
         built = subprocess.run([node, compiler, "--build"], cwd=CLIENT, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout
     return CLIENT
+
+
+@pytest.fixture
+def place(services: tuple[ServiceProcess, ...], tenant: Tenant, tmp_path: Path) -> dict[str, str]:
+    """Where a test file finds the service, and who it may be there: the members of a tenant of its own."""
+    for name, credentials in tenant.members.items():
+        replace(credentials, target=services[0].address).save(tmp_path / f"{name}.json")
+    return {"AUTHORITY_TARGET": services[0].address, "AUTHORITY_CREDENTIALS_FOLDER": str(tmp_path)}
 
 
 def run_node_tests(node: str, client: Path, *names: str, **settings: str) -> None:

@@ -10,7 +10,7 @@ import {
 } from "../offline/index.js";
 import { type RetryPolicy, retryPolicy } from "./retries.js";
 import type { TraceSource } from "./tracing.js";
-import { GrantVerbs } from "./verbs/grants.js";
+import { InteropVerbs } from "./verbs/interop.js";
 
 /** Milliseconds for a call, all attempts and waits included. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
@@ -49,7 +49,7 @@ export interface ConnectOptions {
  * commit key, so that whatever happens, it happens once. One client serves any number of concurrent calls. `await using`
  * closes it with its block.
  */
-export class CapabilityAuthority extends GrantVerbs {
+export class CapabilityAuthority extends InteropVerbs {
   /**
    * A client that connects when it first calls.
    *

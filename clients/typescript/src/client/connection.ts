@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import {
   type DescMessage,
   type DescMethod,
+  type DescMethodServerStreaming,
   type DescMethodUnary,
   type Message,
   type MessageShape,
@@ -24,7 +25,7 @@ import {
 } from "../proto/capability_authority/v1/capability_service_pb.js";
 import { type BatchItem, type Outcome, divided, settle } from "./batches.js";
 import type { CallOptions } from "./call-options.js";
-import type { TransportError } from "./errors.js";
+import { ConnectionClosed, type TransportError } from "./errors.js";
 import { KeySets } from "./key-sets.js";
 import { type ProofSources, REAL_SOURCES, provingInterceptor } from "./proofs.js";
 import { type RetryPolicy, withRetries } from "./retries.js";
@@ -33,20 +34,12 @@ import { type KeyedCall, errorOf, keyedCall, transportError } from "./statuses.j
 import { destinationOf } from "./targets.js";
 import { type TraceSource, traceHeaders } from "./tracing.js";
 import { userAgent } from "./versions.js";
+import { watched } from "./watches.js";
 
 /** A larger request is refused by gRPC on the other side, in a way that leaves it open whether anything happened. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Milliseconds: a call that is sent with less time left cannot be answered. */
 const LEAST_TIMEOUT_MS = 1;
-
-/** The client is closed. */
-export class ConnectionClosed extends Error {
-  override readonly name = "ConnectionClosed";
-
-  constructor() {
-    super("the client is closed");
-  }
-}
 
 /** What a connection is made of. */
 export interface ConnectionSettings {
@@ -177,6 +170,21 @@ export class Connection {
     }
   }
 
+  /** What a watch tells, over as many streams as it takes; `takeIn` moves the request on after each message. */
+  protected watch<O extends Message>(
+    request: Message,
+    _output: GenMessage<O>,
+    takeIn: (told: O) => void,
+    options: CallOptions,
+  ): AsyncGenerator<O, void, undefined> {
+    const rpc = rpcOf(request);
+    const call = keyedCall(rpc, request);
+    const { signal } = options;
+    const headers = this.#headers(options);
+    const connect = (ending: AbortSignal): AsyncIterable<O> => this.#stream(call, request, headers, ending);
+    return watched<O>({ call, connect, takeIn, policy: this.retries, signal });
+  }
+
   /** Options for what is left of the time of a verb that starts now and makes several calls. */
   protected started(options: CallOptions): () => CallOptions {
     const deadline = this.now() + (options.timeoutMs ?? this.#timeoutMs);
@@ -200,6 +208,23 @@ export class Connection {
       policy: this.retries,
       signal,
     });
+  }
+
+  /** One stream of answers to one request, as it is now. */
+  async *#stream<O extends Message>(
+    { rpc }: KeyedCall,
+    request: Message,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): AsyncGenerator<O, void, undefined> {
+    if (this.#isClosed) {
+      throw new ConnectionClosed();
+    }
+    if (!isServerStreaming(rpc.method)) {
+      throw new TypeError(`${rpc.name} is no watch`);
+    }
+    const { message } = await this.#transport.stream(rpc.method, signal, undefined, headers, each([request]));
+    yield* message as AsyncIterable<O>;
   }
 
   #headers({ traceparent }: CallOptions): Readonly<Record<string, string>> {
@@ -231,6 +256,14 @@ export class Connection {
       throw errorOf(call, error);
     }
   }
+}
+
+async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+function isServerStreaming(method: DescMethod): method is DescMethodServerStreaming {
+  return method.methodKind === "server_streaming";
 }
 
 function isUnary(method: DescMethod): method is DescMethodUnary {

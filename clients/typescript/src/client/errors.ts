@@ -327,6 +327,15 @@ export class ReceiptRejected extends AuthorityError {
   }
 }
 
+/** The client is closed. */
+export class ConnectionClosed extends Error {
+  override readonly name = "ConnectionClosed";
+
+  constructor() {
+    super("the client is closed");
+  }
+}
+
 /** The error of every reason. */
 export const BY_REASON: ReadonlyMap<string, new (failure: Failure, options?: ErrorOptions) => AuthorityError> = new Map<
   string,

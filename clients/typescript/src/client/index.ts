@@ -2,7 +2,6 @@
 
 export { type ConnectOptions, CapabilityAuthority, DEFAULT_TIMEOUT_MS } from "./authority.js";
 export type { CallOptions } from "./call-options.js";
-export { ConnectionClosed } from "./connection.js";
 export type { Content } from "./content.js";
 export * from "./errors.js";
 export { type GrantChainHeld, type GrantStatus, type GrantUse, type GrantedDimensions, HeldGrant, grantTerms } from "./grant-values.js";
@@ -13,8 +12,9 @@ export { PlaintextRefused, type TlsFiles, tlsFromFiles } from "./targets.js";
 export type { TraceContext, TraceSource } from "./tracing.js";
 export * from "./values.js";
 export { Versions } from "./versions.js";
-export type { ReceiptName, VerifyOption } from "./verbs/commits.js";
+export type { EnvelopeOption, ReceiptName, VerifyOption } from "./verbs/commits.js";
 export type { NewHolder } from "./verbs/grants.js";
+export type { ActionVerdict, EnvelopeVerdicts, ReplayReservation, ResolvedKey } from "./verbs/interop.js";
 export type { IssueItem, IssueTerms } from "./verbs/issuing.js";
 export type { AggregateCount, RecallHit, RecallOptions } from "./verbs/memory.js";
 export type { PolicyBundle } from "./verbs/policies.js";

@@ -31,8 +31,6 @@ export interface Presented {
 /** One commit of many: what `commit` takes. */
 export interface CommitItem extends Presented {
   readonly capability: IssuedCapability | SignedStatement;
-  /** A signed envelope of the upstream project, in place of a signature by the credentials (semantics §5). */
-  readonly upstreamEnvelopeJson?: string | undefined;
 }
 
 /** A commit as it is sent, and what is needed to judge its answer. */
@@ -43,14 +41,14 @@ export class PreparedCommit {
     readonly presentation: Presentation,
   ) {}
 
-  /** @throws as `termsOf` and `contentBytes`. */
-  static of(item: CommitItem): PreparedCommit {
+  /** With a signed envelope of upstream, as JSON text, or none. @throws as `termsOf` and `contentBytes`. */
+  static of(item: CommitItem, upstreamEnvelope = ""): PreparedCommit {
     const { statement, terms } = termsOf(item.capability);
     const presentation = present(terms, item);
     const request = create(CommitValidatedRequestSchema, {
       capability: statement,
       presentation,
-      upstreamEnvelopeJson: item.upstreamEnvelopeJson ?? "",
+      upstreamEnvelopeJson: upstreamEnvelope,
     });
     return new PreparedCommit(terms, request, presentation);
   }

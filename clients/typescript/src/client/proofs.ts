@@ -2,10 +2,11 @@
 
 import { randomBytes } from "node:crypto";
 
-import { clone, toBinary } from "@bufbuild/protobuf";
+import { type Message, clone, isMessage, toBinary } from "@bufbuild/protobuf";
 import { type Interceptor, encodeBinaryHeader } from "@connectrpc/connect";
 
 import { type Credentials, PROOF_METADATA_KEY, makeInvocation } from "../offline/index.js";
+import { CommitValidatedRequestSchema } from "../proto/capability_authority/v1/capability_service_pb.js";
 import { RPCS, pathOf } from "./rpcs.js";
 
 const NONCE_BYTES = 16;
@@ -49,7 +50,10 @@ export function provingInterceptor(credentials: Credentials, sources: ProofSourc
       return next({ ...request, message: each(messages) });
     }
     const message = clone(request.method.input, request.message);
-    if (RPCS.get(request.method.name)?.needsProof !== false) {
+    if (provesItself(message)) {
+      // Both together are refused (semantics §5).
+      speakFor(request.header, credentials);
+    } else if (RPCS.get(request.method.name)?.needsProof !== false) {
       prove(request.header, credentials, sources, pathOf(request.method), toBinary(request.method.input, message));
     }
     return next({ ...request, message });
@@ -64,26 +68,41 @@ function prove(
   method: string,
   requestBytes: Uint8Array,
 ): void {
-  const { privateKey, tenant, principal, audience, bearerToken } = credentials;
+  const { privateKey, tenant, principal, audience } = credentials;
   if (privateKey === undefined) {
-    // A certificate names no tenant, and a token of another must not pass for one of this.
-    header.set(TENANT_HEADER, `${tenant.namespace}|${tenant.id}`);
-  } else {
-    const proof = makeInvocation({
-      privateKey,
-      tenant,
-      principal,
-      audience,
-      method,
-      requestBytes,
-      nonce: newNonce(),
-      issuedMs: nowMs(),
-    });
-    header.set(PROOF_METADATA_KEY, encodeBinaryHeader(proof));
+    speakFor(header, credentials);
+    return;
   }
+  const proof = makeInvocation({
+    privateKey,
+    tenant,
+    principal,
+    audience,
+    method,
+    requestBytes,
+    nonce: newNonce(),
+    issuedMs: nowMs(),
+  });
+  header.set(PROOF_METADATA_KEY, encodeBinaryHeader(proof));
+  showToken(header, credentials);
+}
+
+/** Names the tenant: a certificate names none, and a token of another must not pass for one of this. */
+function speakFor(header: Headers, credentials: Credentials): void {
+  const { namespace, id } = credentials.tenant;
+  header.set(TENANT_HEADER, `${namespace}|${id}`);
+  showToken(header, credentials);
+}
+
+function showToken(header: Headers, { bearerToken }: Credentials): void {
   if (bearerToken !== undefined) {
     header.set("authorization", `Bearer ${bearerToken()}`);
   }
+}
+
+/** Whether a request holds what proves its caller: a commit with a signed envelope of upstream. */
+function provesItself(message: Message): boolean {
+  return isMessage(message, CommitValidatedRequestSchema) && message.upstreamEnvelopeJson !== "";
 }
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T> {

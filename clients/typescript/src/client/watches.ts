@@ -1,7 +1,7 @@
 /** What an authority tells as it happens: one stream after the other, without loss between them. */
 
 import { AuthorityError, type Failure } from "./failures.js";
-import { TransportError } from "./errors.js";
+import { ConnectionClosed, TransportError } from "./errors.js";
 import { type RetryPolicy, delayAfter } from "./retries.js";
 import { type KeyedCall, errorOf, failureOf } from "./statuses.js";
 
@@ -72,6 +72,9 @@ async function* oneStream<Told>(settings: WatchSettings<Told>): AsyncGenerator<T
     }
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof ConnectionClosed) {
+      throw error;
+    }
     throw isSilent ? new TransportError(silence(call, silenceMs), { cause: error }) : errorOf(call, error);
   } finally {
     clearTimeout(fallsSilent);

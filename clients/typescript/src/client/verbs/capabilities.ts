@@ -2,20 +2,23 @@
 
 import { create } from "@bufbuild/protobuf";
 
-import type { KeySet } from "../../offline/index.js";
+import { type KeySet, RevocationFeed } from "../../offline/index.js";
 import {
   RevokeCapabilityRequestSchema,
   RevokeCapabilityResponseSchema,
   VerifyCapabilityRequestSchema,
   VerifyCapabilityResponseSchema,
   VerifyCapabilityResponse_Verdict,
+  WatchRevocationsRequestSchema,
+  type WatchRevocationsResponse,
+  WatchRevocationsResponseSchema,
 } from "../../proto/capability_authority/v1/capability_service_pb.js";
 import { ErrorReasonSchema } from "../../proto/capability_authority/v1/errors_pb.js";
 import type { SignedStatement } from "../../proto/capability_authority/v1/statements_pb.js";
 import type { CallOptions } from "../call-options.js";
 import { type Presented, present, termsOf } from "../presentations.js";
 import { dateOf } from "../times.js";
-import type { CapabilityVerdict, IssuedCapability, Withdrawal } from "../values.js";
+import type { CapabilityVerdict, IssuedCapability, RevocationNews, Withdrawal } from "../values.js";
 import { CONTRACT_REVISION, Versions, clientVersion } from "../versions.js";
 import { wordOf } from "../words.js";
 import { IssuingVerbs } from "./issuing.js";
@@ -65,6 +68,41 @@ export class CapabilityVerbs extends IssuingVerbs {
     const request = create(RevokeCapabilityRequestSchema, { requestId: options.requestId ?? "", capabilityId });
     const response = await this.send(request, RevokeCapabilityResponseSchema, options);
     return { time: dateOf(response.revokeTime), replayed: response.replayed };
+  }
+
+  /**
+   * What is withdrawn in the caller's tenant, verified against the pinned issuer's keys, as it happens.
+   *
+   * Everything is taken into `feed`, a new one unless given, before it is told; a feed of before goes on where it was. A
+   * stream that ends or is cut is followed by another, by itself; without news a message comes about every ten seconds, and
+   * makes the feed young again: give `news.feed.view(…)` to `offline` when you verify. Leaving the loop, or aborting, ends
+   * the watch.
+   *
+   * @throws {AuthorityError} `CallerUnauthenticated` once the caller is revoked.
+   * @throws {StatementError} (of `offline`) for what does not verify, or does not follow what was told before.
+   */
+  async *watchRevocations(
+    options: CallOptions & { readonly feed?: RevocationFeed | undefined } = {},
+  ): AsyncGenerator<RevocationNews, void, undefined> {
+    const feed = options.feed ?? new RevocationFeed(this.credentials.tenant);
+    const request = create(WatchRevocationsRequestSchema, { cursor: feed.cursor });
+    const takeIn = (): void => void (request.cursor = feed.cursor);
+    for await (const told of this.watch(request, WatchRevocationsResponseSchema, takeIn, options)) {
+      yield await this.#takenIn(feed, told, options);
+    }
+  }
+
+  async #takenIn(feed: RevocationFeed, told: WatchRevocationsResponse, { signal }: CallOptions): Promise<RevocationNews> {
+    const arrived = this.now();
+    const revoked = [];
+    for (const statement of told.revocations) {
+      revoked.push(await this.keySets.verified((keySet) => feed.take(statement, keySet), { signal }, arrived));
+    }
+    const { heartbeat } = told;
+    if (heartbeat !== undefined) {
+      await this.keySets.verified((keySet) => feed.hear(heartbeat, keySet), { signal }, arrived);
+    }
+    return { revoked, feed };
   }
 
   /** Which versions meet here, asked anew: of this client, of the authority, and of the contract. @throws {AuthorityError} */

@@ -33,6 +33,15 @@ export interface VerifyOption {
   readonly verify?: boolean | undefined;
 }
 
+/** What may prove the holder in place of the credentials. */
+export interface EnvelopeOption {
+  /**
+   * A signed envelope `cognitum.action.v1` for exactly this commit, as JSON text: it proves the holder, and the credentials
+   * sign nothing. It is good for five minutes; a later retry brings a fresh one.
+   */
+  readonly upstreamEnvelope?: string | undefined;
+}
+
 /** Names a receipt, by exactly one of its id, its record and a commit key of the caller. */
 export type ReceiptName =
   | { readonly receiptId: string }
@@ -46,8 +55,7 @@ export class CommitVerbs extends CapabilityVerbs {
    *
    * What is not given is taken from the capability; bytes have its media type unless told otherwise. The receipt is
    * verified before it is returned, against the pinned issuer's keys (fetched before the commit, within its `timeoutMs`,
-   * and kept for a while); with `verify: false` it is handed over as it came. With `upstreamEnvelopeJson` that envelope is
-   * the proof, and the credentials sign nothing.
+   * and kept for a while); with `verify: false` it is handed over as it came.
    *
    * Aborting gives the call up, but a commit that has reached the database may still land: the same key finds it out. So
    * it is with every error whose `outcomeUnknown` is true.
@@ -58,9 +66,9 @@ export class CommitVerbs extends CapabilityVerbs {
    */
   async commit(
     capability: IssuedCapability | SignedStatement,
-    options: CallOptions & VerifyOption & Presented & { readonly upstreamEnvelopeJson?: string | undefined },
+    options: CallOptions & VerifyOption & Presented & EnvelopeOption,
   ): Promise<Committed> {
-    const prepared = PreparedCommit.of({ ...options, capability });
+    const prepared = PreparedCommit.of({ ...options, capability }, options.upstreamEnvelope);
     const call = keyedCall(rpcNamed("CommitValidated"), prepared.request);
     const verify = options.verify ?? true;
     const remaining = this.started(options);

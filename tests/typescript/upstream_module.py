@@ -1,0 +1,60 @@
+"""The published verifier of upstream, as it is: fetched once into pytest's cache, checked against its pinned digest."""
+
+import base64
+import fcntl
+import hashlib
+import io
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Final
+
+PACKAGE: Final = "claude-flow@3.43.0"
+SHA512: Final = "qaONGM4PdXHstuoXWUjVHlhJdFoNrn9TfWSVT7msEod8By5yMZpc86ww0a9l1qppyYqCG4TvsVaV7XvWnFJd/g=="
+"""Of the tarball, as the registry publishes it (`npm view claude-flow@3.43.0 dist.integrity`)."""
+_TARBALL: Final = "claude-flow-3.43.0.tgz"
+_MODULE: Final = "package/node_modules/@claude-flow/security/dist/policy/product-plane.js"
+_WITHIN_S: Final = 120
+
+
+def published_module(cache: Path) -> Path:
+    """The module's file, an ES module that imports node:crypto alone. The registry is asked when `cache` has none.
+
+    Raises `AssertionError` that says so when the registry cannot be reached, or hands over something else.
+    """
+    with (cache / "lock").open("w") as alone:
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        tarball = cache / _TARBALL
+        if not tarball.exists():
+            _pack(cache)
+        return _extracted(tarball, cache / "product-plane.mjs")
+
+
+def _pack(cache: Path) -> None:
+    npm = shutil.which("npm")
+    assert npm is not None, f"npm is not on the PATH, and {PACKAGE} is not cached in {cache}"
+    draft = cache / "draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir()
+    packed = subprocess.run(
+        [npm, "pack", PACKAGE, "--pack-destination", draft],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_WITHIN_S,
+    )
+    assert packed.returncode == 0, f"{PACKAGE} cannot be had from the registry: {packed.stderr}"
+    # Whole or not at all: whoever is killed meanwhile leaves no half of one.
+    (draft / _TARBALL).rename(cache / _TARBALL)
+
+
+def _extracted(tarball: Path, module: Path) -> Path:
+    data = tarball.read_bytes()
+    found = base64.b64encode(hashlib.sha512(data).digest()).decode()
+    assert found == SHA512, f"{tarball} is not {PACKAGE}: its sha512 is {found}"
+    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+        member = archive.extractfile(_MODULE)
+        assert member is not None, f"{PACKAGE} has no {_MODULE}"
+        module.write_bytes(member.read())
+    return module
