@@ -54,7 +54,7 @@ check: $(VENV)/dev-installed $(TYPESCRIPT_INSTALLED) ## Lint, check formatting, 
 	$(BIN)/lint-imports
 	$(BIN)/buf lint
 	$(BIN)/buf breaking proto --against proto/released/v1.binpb
-	$(BIN)/python -m pytest --quiet tests/house/test_generated_code_is_fresh.py
+	$(BIN)/python -m pytest --quiet tests/house/test_generated_code_is_fresh.py tests/house/test_vectors_are_fresh.py
 
 format: $(VENV)/dev-installed ## Format the code and mend what ruff can mend.
 	$(BIN)/ruff check --fix --exit-zero --quiet

@@ -17,6 +17,7 @@ from capability_authority_conformance.golden.reading import reading
 from capability_authority_conformance.golden.signing_input import signing_input
 from capability_authority_conformance.golden.statements import statements
 from capability_authority_conformance.golden.times import times
+from capability_authority_conformance.golden.upstream_envelopes import upstream_envelopes
 
 __all__ = ["generated"]
 
@@ -34,6 +35,7 @@ _FILES: Final[tuple[Callable[[], VectorFile], ...]] = (
     signing_input,
     statements,
     times,
+    upstream_envelopes,
 )
 
 
