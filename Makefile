@@ -13,6 +13,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 NPM := $(shell command -v npm 2>/dev/null)
 TYPESCRIPT := clients/typescript
 TYPESCRIPT_INSTALLED := $(if $(NPM),$(TYPESCRIPT)/node_modules/installed)
+CONFORMANCE := $(BIN)/python -m capability_authority_conformance
 INSTALL_PROJECTS := $(PIP_INSTALL) --no-build-isolation --editable clients/python --editable conformance --editable .
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links \
@@ -20,10 +21,10 @@ COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 	--no-emit-package capability-authority-conformance
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test bench profile check format generate vectors release-contract wheels lock clean
+.PHONY: help demo serve test bench conformance conformance-set-up conformance-mutants profile check format generate vectors release-contract wheels lock clean
 
 help: ## Show this list.
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-24s%s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-28s%s\n", $$1, $$2}'
 
 demo: $(VENV)/runtime-installed ## Run the main job on embedded servers in a throwaway folder.
 	@$(BIN)/authority demo
@@ -43,6 +44,20 @@ endif
 
 bench: $(VENV)/runtime-installed ## Measure what commits cost; ARGS are options, for example: make bench ARGS="--rounds 3".
 	@$(BIN)/python -m bench $(ARGS)
+
+conformance: $(VENV)/runtime-installed ## Judge an authority by the conformance suite: one of its own, or TARGET=host:port.
+ifdef TARGET
+	@$(CONFORMANCE) run --target $(TARGET) --keys .conformance $(ARGS)
+else
+	@$(CONFORMANCE) run --serve "$(BIN)/python conformance/serve_authority.py" $(ARGS)
+endif
+
+conformance-set-up: $(VENV)/runtime-installed ## Make on the running `make serve` what the suite needs; keys in .conformance.
+	@$(CONFORMANCE) set-up --keys .conformance
+	@$(BIN)/authority provision .conformance/setup.json $(ARGS)
+
+conformance-mutants: $(VENV)/dev-installed ## Judge deliberately broken authorities by the whole suite (half an hour).
+	@$(BIN)/python -m tests.conformance.mutants $(ARGS)
 
 profile: $(VENV)/dev-installed ## Show where the service's time goes under commits; ARGS as for bench.
 	@$(BIN)/python -m bench --profile $(ARGS)

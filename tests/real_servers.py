@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -31,12 +32,19 @@ def new_database(server: PostgresServer, *, template: str = _TEMPLATE) -> Iterat
         _order(server, "drop database {} with (force)", name)
 
 
+@contextmanager
+def postgres_to_copy(folder: Path) -> Iterator[PostgresServer]:
+    """A server with a template that has the schema."""
+    with start_postgres(folder / "data", settings={"fsync": "off"}) as server:
+        _order(server, "create database {}", _TEMPLATE)
+        migrate(url_of(server, _TEMPLATE))
+        yield server
+
+
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
     """The server, with a template that has the schema. Tests that stop or break a server start their own."""
-    with start_postgres(tmp_path_factory.mktemp("postgres") / "data", settings={"fsync": "off"}) as server:
-        _order(server, "create database {}", _TEMPLATE)
-        migrate(url_of(server, _TEMPLATE))
+    with postgres_to_copy(tmp_path_factory.mktemp("postgres")) as server:
         yield server
 
 

@@ -11,7 +11,7 @@ ELSEWHERE: Final = {"api.md", "data.md", "stack.md", "bootstrap.py", "buf.gen.ya
 """Of the design notes, and what stands here by another name."""
 SOURCES: Final = [
     "/" + file.relative_to(ROOT).as_posix()
-    for folder in ("authority", "bench", "clients/python", "docs", "examples", "proto", "tests")
+    for folder in ("authority", "bench", "clients/python", "conformance", "docs", "examples", "proto", "tests")
     for file in (ROOT / folder).rglob("*.*")
 ]
 
