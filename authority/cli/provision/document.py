@@ -4,6 +4,8 @@ Written down here once more, for the service knows nothing of the suite that jud
 or those of the proto file; what protobuf leaves out because it is empty may be left out here.
 """
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -147,14 +149,28 @@ class SetUp(_Part):
         if len(data) > DOCUMENT_BYTES:
             raise Refused(f"{file} has more than {DOCUMENT_BYTES:,} bytes, which is the most that is read")
         try:
-            return cls.model_validate_json(data)
+            document = cls.model_validate_json(data)
         except ValidationError as error:
             raise refused(file, list(_told(error))) from None
+        if twice := _named_twice(data):
+            raise refused(file, [f"{name}: stands twice in one object" for name in twice])
+        return document
 
 
 def refused(file: Path, problems: list[str]) -> Refused:
     """The refusal of a document, a line for each problem."""
     return Refused("\n  ".join((f"{file} is no set-up that can be made, and nothing was:", *problems)))
+
+
+def _named_twice(data: bytes) -> list[str]:
+    """The names that one object of the document has twice: readers do not agree on which of the two counts."""
+    found: list[str] = []
+
+    def look(pairs: list[tuple[str, object]]) -> None:
+        found.extend(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
+
+    json.loads(data, object_pairs_hook=look)
+    return found
 
 
 def _told(error: ValidationError) -> Iterator[str]:

@@ -44,6 +44,20 @@ def test_a_set_up_is_made_once_and_a_second_time_changes_nothing(run: Run, tmp_p
     assert told(run, "namespaces", "add", "after", "--tenant", "test|others")["policy_version"] == newest
 
 
+def test_what_is_made_is_audited_as_what_an_operator_makes_by_hand(run: Run, tmp_path: Path) -> None:
+    file = written(tmp_path, set_up("audited"))
+    made = told(run, "provision", file)
+    told(run, "provision", file)
+
+    events = told(run, "audit", "list", "--tenant", "test|audited")
+
+    kinds = [event["kind"] for event in events]
+    assert kinds.count("memory_namespace.add") == sum(thing["what"] == "memory namespace" for thing in made)
+    assert kinds.count("principal.add") == sum(thing["what"] == "principal" for thing in made)
+    assert kinds.count("principal.revoke") == 1
+    assert {event["actor"] for event in events} == {"operator|cli"}
+
+
 def test_the_documentation_shows_it(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,12 +80,22 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
     assert "principals[0].kind" in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"tenants": 1}', "null"])
-def test_what_is_no_document_is_refused(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b"{", b'{"tenants": 1}', b"null", b'{"tenants": []', b"\xff\xfe", b"[" * 100_000]
+)
+def test_what_is_no_document_is_refused(data: bytes, tmp_path: Path) -> None:
     file = tmp_path / "setup.json"
-    file.write_text(text, encoding="utf-8")
+    file.write_bytes(data)
 
     with pytest.raises(Refused, match="is no set-up"):
+        SetUp.read(file)
+
+
+def test_a_name_that_stands_twice_in_one_object_is_refused(tmp_path: Path) -> None:
+    file = Path(written(tmp_path, set_up("twice")))
+    file.write_text(file.read_text(encoding="utf-8").replace('"kind": "agent"', '"kind": "admin", "kind": "agent"'))
+
+    with pytest.raises(Refused, match="kind: stands twice in one object"):
         SetUp.read(file)
 
 
