@@ -54,10 +54,16 @@ test("a file on which others have any right is refused", () => {
 
 test("what is no credentials file is refused, and the file is named", () => {
   const path = fileOf("broken.json", "{}");
-  assert.throws(() => offline.readCredentialsFile(path), { name: "CredentialsRefused", message: `${path}: version is missing` });
+  assert.throws(() => offline.readCredentialsFile(path), {
+    name: "CredentialsRefused",
+    message: `${path}: version is missing`,
+  });
   assert.throws(() => offline.readCredentialsFile(join(FOLDER, "absent")), offline.CredentialsRefused);
   assert.throws(() => offline.readCredentialsFile(FOLDER), offline.CredentialsRefused);
-  assert.throws(() => offline.readCredentialsFile(fileOf("long.json", " ".repeat(65 * 1024))), offline.CredentialsRefused);
+  assert.throws(
+    () => offline.readCredentialsFile(fileOf("long.json", " ".repeat(65 * 1024))),
+    offline.CredentialsRefused,
+  );
   assert.throws(() => offline.readCredentialsFromEnvironment({}), offline.CredentialsRefused);
 });
 
@@ -68,7 +74,11 @@ const REFUSED: readonly (readonly [string, object, string])[] = [
   ["an unknown member of a member", { ...SIGNING, tenant: { ...SIGNING.tenant, x: 1 } }, "tenant.x is unknown"],
   ["an empty text", { ...SIGNING, issuer: "" }, "issuer must be a text that is not empty"],
   ["a list as tenant", { ...SIGNING, tenant: [] }, "tenant must be an object"],
-  ["another key", { ...SIGNING, key_id: `sha256:${"0".repeat(64)}` }, "key_id is not the thumbprint of private_key_pem"],
+  [
+    "another key",
+    { ...SIGNING, key_id: `sha256:${"0".repeat(64)}` },
+    "key_id is not the thumbprint of private_key_pem",
+  ],
   ["no key", { ...SIGNING, private_key_pem: "no key" }, "private_key_pem: not an unencrypted private key in PEM form"],
   ["nothing to show", NOTHING_SHOWN, "key_id is missing"],
 ];
@@ -92,7 +102,12 @@ test("a token is read for every attempt, from a file that only its owner reads",
 });
 
 test("a certificate is shown in place of a key, and neither it nor a token is printed", () => {
-  const tls = { roots_pem: "roots", server_name: "authority", certificate_pem: "certificate", private_key_pem: "SECRET" };
+  const tls = {
+    roots_pem: "roots",
+    server_name: "authority",
+    certificate_pem: "certificate",
+    private_key_pem: "SECRET",
+  };
   const credentials = parsed({ ...NOTHING_SHOWN, key_id: "credential", tls, bearer_token: "TOKEN" });
 
   assert.equal(credentials.privateKey, undefined);

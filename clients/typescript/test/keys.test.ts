@@ -81,7 +81,10 @@ test("a key file on which others have any right is refused", () => {
 test("what holds no unencrypted Ed25519 key is refused", () => {
   const folder = join(FOLDER, "folder");
   mkdirSync(folder, { mode: 0o700 });
-  const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "pem", type: "pkcs8" });
+  const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({
+    format: "pem",
+    type: "pkcs8",
+  });
   const encrypted = generateKeyPairSync("ed25519").privateKey.export({
     format: "pem",
     type: "pkcs8",

@@ -7,7 +7,12 @@ import { hex, toHex } from "./support/vectors.js";
 
 interface Proof {
   readonly proof: string;
-  readonly call: { readonly audience: string; readonly method: string; readonly request: string; readonly kind: string };
+  readonly call: {
+    readonly audience: string;
+    readonly method: string;
+    readonly request: string;
+    readonly kind: string;
+  };
   readonly now_ms: number;
 }
 

@@ -16,7 +16,12 @@ interface Signed {
 
 interface Signer {
   readonly payload_type: string;
-  readonly key: { readonly name: string; readonly seed: string; readonly public_key: string; readonly key_id: string };
+  readonly key: {
+    readonly name: string;
+    readonly seed: string;
+    readonly public_key: string;
+    readonly key_id: string;
+  };
 }
 
 everyVector<Signed, Signer>(

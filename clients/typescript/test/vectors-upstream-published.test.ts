@@ -1,4 +1,6 @@
-/** The verdicts of the published upstream verifier (`conformance/vectors/cognitum-action-v1/`): codes and issue paths. */
+/**
+ * The verdicts of the published upstream verifier (`conformance/vectors/cognitum-action-v1/`): codes and issue paths.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -75,7 +77,9 @@ test("an envelope is signed as upstream's own was", () => {
   const key = privateKeyFromSeed(seed);
   assert.equal(toHex(key.publicKey.raw), FILE.publicKeyHex);
   for (const given of FILE.cases.filter(({ ok }) => ok)) {
-    const signed = upstream.signActionEnvelope(given.signed.envelope as upstream.ActionEnvelope, key, { keyId: FILE.keyId });
+    const signed = upstream.signActionEnvelope(given.signed.envelope as upstream.ActionEnvelope, key, {
+      keyId: FILE.keyId,
+    });
     assert.deepEqual(signed, given.signed);
   }
 });

@@ -9,8 +9,8 @@
  *   I-JSON (RFC 7493) and less: no NUL, no nesting deeper than `MAX_DEPTH`, no integer literal beyond ±(2^53-1).
  *
  * The number rule follows from both. A document whose canonical form holds an integer literal beyond ±(2^53-1) can be
- * canonicalized and digested, but is no content: no reader could tell 2^53+1 rounded from 2^53 meant. Carry such numbers
- * as decimal strings. Whatever `canonicalContent` returns, `requireCanonical` takes.
+ * canonicalized and digested, but is no content: no reader could tell 2^53+1 rounded from 2^53 meant. Carry such
+ * numbers as decimal strings. Whatever `canonicalContent` returns, `requireCanonical` takes.
  */
 
 import { isWellFormed, sameBytes, utf8 } from "./bytes.js";

@@ -50,7 +50,11 @@ export function claimsOf(message: Message): Claims {
     isMessage(message, ValidationReceiptSchema) ||
     isMessage(message, DecisionReceiptSchema)
   ) {
-    return { issuer: message.issuer, tenant: referenceOf(message.tenant), memoryNamespace: message.memoryNamespace };
+    return {
+      issuer: message.issuer,
+      tenant: referenceOf(message.tenant),
+      memoryNamespace: message.memoryNamespace,
+    };
   }
   if (isMessage(message, GrantSchema)) {
     // It can name several memory namespaces: a key that is good for one of them signs none.

@@ -37,8 +37,8 @@ export interface Credentials {
   readonly privateKey?: PrivateKey | undefined;
   readonly tls?: TlsMaterial | undefined;
   /**
-   * Gives the signed token of an issuer that the authority believes, as it is good now: ask for every attempt, for the file
-   * that holds it may be replaced. The token is sent, over TLS or on this machine, and never shown.
+   * Gives the signed token of an issuer that the authority believes, as it is good now: ask for every attempt, for the
+   * file that holds it may be replaced. The token is sent, over TLS or on this machine, and never shown.
    *
    * @throws {CredentialsExposed} or {CredentialsRefused} when there is none that could be sent.
    */

@@ -33,8 +33,8 @@ import { digestOf, readPayload, sign } from "./statements.js";
 /**
  * What a child says in place of what its parent says. Absent: the same as the parent, said again.
  *
- * An empty list, 0 and false deny. Lists name selectors, `prefix/` and a `*` or exact, but audiences and actions, which are
- * exact. Times are in milliseconds since 1970.
+ * An empty list, 0 and false deny. Lists name selectors, `prefix/` and a `*` or exact, but audiences and actions, which
+ * are exact. Times are in milliseconds since 1970.
  */
 export interface Narrower {
   readonly audiences?: readonly string[] | undefined;
@@ -63,8 +63,8 @@ export interface Narrower {
 export interface Delegation {
   readonly holder: Reference;
   /**
-   * What the new holder presents the child with: its public key; or the digest of another credential, 32 bytes, with which
-   * it hands nothing on offline.
+   * What the new holder presents the child with: its public key; or the digest of another credential, 32 bytes, with
+   * which it hands nothing on offline.
    */
   readonly boundTo: PublicKey | Uint8Array;
   /** 16 random bytes. */
@@ -75,8 +75,8 @@ export interface Delegation {
 /**
  * A child of the grant for another holder, signed by the parent's: no server is asked, and none need know of it.
  *
- * `holderKey` is the private key that the parent binds. Whether the parent itself is good is not judged: `verifyGrantChain`
- * does.
+ * `holderKey` is the private key that the parent binds. Whether the parent itself is good is not judged:
+ * `verifyGrantChain` does.
  *
  * @throws {GrantExceeded} for a child that would be wider, naming the `dimension`.
  * @throws {GrantMalformed} for what no grant can say.
@@ -114,7 +114,9 @@ function childOf(parent: Grant, narrower: Narrower): Grant {
     child[field] = create(GrantedNamesSchema, { names: [...(narrower[field] ?? parent[field]?.names ?? [])] });
   }
   for (const field of AMOUNTS) {
-    child[field] = create(GrantedAmountSchema, { most: amountOf(field, narrower[field]) ?? parent[field]?.most ?? 0n });
+    child[field] = create(GrantedAmountSchema, {
+      most: amountOf(field, narrower[field]) ?? parent[field]?.most ?? 0n,
+    });
   }
   for (const field of FLAGS) {
     child[field] = create(GrantedFlagSchema, { allowed: narrower[field] ?? parent[field]?.allowed ?? false });

@@ -1,4 +1,6 @@
-/** Digests (semantics §3): 32 raw bytes inside signed payloads, `sha256:` and 64 lowercase hexadecimal digits elsewhere. */
+/**
+ * Digests (semantics §3): 32 raw bytes inside signed payloads, `sha256:` and 64 lowercase hexadecimal digits elsewhere.
+ */
 
 import { createHash } from "node:crypto";
 

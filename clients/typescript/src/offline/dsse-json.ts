@@ -2,7 +2,11 @@
 
 import { create } from "@bufbuild/protobuf";
 
-import { SignatureSchema, type SignedStatement, SignedStatementSchema } from "../proto/capability_authority/v1/statements_pb.js";
+import {
+  SignatureSchema,
+  type SignedStatement,
+  SignedStatementSchema,
+} from "../proto/capability_authority/v1/statements_pb.js";
 import { fromBase64, fromUtf8, toBase64, utf8 } from "./bytes.js";
 import { canonicalize } from "./canonical-json.js";
 import { EnvelopeRefused, JsonError } from "./errors.js";
@@ -34,7 +38,10 @@ export function fromDsseJson(text: string | Uint8Array): SignedStatement {
   return create(SignedStatementSchema, {
     payloadType: textMember(envelope, "payloadType"),
     payload: bytesMember(envelope, "payload"),
-    signature: create(SignatureSchema, { keyId: textMember(signature, "keyid"), signature: bytesMember(signature, "sig") }),
+    signature: create(SignatureSchema, {
+      keyId: textMember(signature, "keyid"),
+      signature: bytesMember(signature, "sig"),
+    }),
   });
 }
 
@@ -47,7 +54,8 @@ function document(data: Uint8Array): JsonValue {
 }
 
 function member(value: JsonValue, name: string): JsonValue {
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) throw new EnvelopeRefused(PROBLEM, name);
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name))
+    throw new EnvelopeRefused(PROBLEM, name);
   return (value as { readonly [name: string]: JsonValue })[name] ?? null;
 }
 

@@ -265,6 +265,8 @@ const SHOWN_CHARACTERS = 160;
 function shown(text: string): string {
   const escaped = text
     .slice(0, SHOWN_CHARACTERS)
-    .replace(/[^ -~]|\\/g, (unit) => (unit === "\\" ? "\\\\" : `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`));
+    .replace(/[^ -~]|\\/g, (unit) =>
+      unit === "\\" ? "\\\\" : `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
   return text.length <= SHOWN_CHARACTERS ? escaped : `${escaped}…`;
 }

@@ -36,8 +36,8 @@ export interface RequestTerms extends Presented {
 /**
  * SHA-256 over the terms, after the label: 32 bytes.
  *
- * Each part is its UTF-8 after its length as an unsigned 32-bit big-endian number; numbers are decimal, and the evidence
- * digests come after their count, so no byte can be moved between neighbours (case D11).
+ * Each part is its UTF-8 after its length as an unsigned 32-bit big-endian number; numbers are decimal, and the
+ * evidence digests come after their count, so no byte can be moved between neighbours (case D11).
  *
  * `contentDigest`, `mediaType` and `evidenceDigests` are those presented with the commit, all other terms those of the
  * capability. Receipts, policy version, approval, capability id, times and correlation stay out, so that a re-issued

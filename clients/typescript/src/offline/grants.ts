@@ -7,9 +7,9 @@
  *       revocations: feed.view({ nowMs, maximumAgeMs: 60_000 }),
  *     });
  *
- * Whoever verifies has the chain, the key set of the issuer that it pins, and, where a withdrawal has to end a grant within
- * seconds, the feed of revocations. That the presenter has the credential which the last block binds is asked over the
- * verifier's own channel: `GrantChain.holderKey` names it.
+ * Whoever verifies has the chain, the key set of the issuer that it pins, and, where a withdrawal has to end a grant
+ * within seconds, the feed of revocations. That the presenter has the credential which the last block binds is asked
+ * over the verifier's own channel: `GrantChain.holderKey` names it.
  */
 
 import { type Grant, GrantSchema, type SignedStatement } from "../proto/capability_authority/v1/statements_pb.js";
@@ -38,7 +38,9 @@ export const MAX_CHAIN_BYTES = 32 * 1024;
 /** How far the verifier's clock may be behind; there is no such grace for expiry (semantics §3). */
 export const NOT_BEFORE_SKEW_MS = 30_000;
 
-/** What one use needs. What is absent, 0 or false needs nothing of that dimension, which is then not asked of the grant. */
+/**
+ * What one use needs. What is absent, 0 or false needs nothing of that dimension, which is then not asked of the grant.
+ */
 export interface GrantUse {
   readonly action: string;
   readonly audience: string;
@@ -86,13 +88,14 @@ export interface ChainOptions {
 /**
  * Verify a grant with all its ancestors, root first and the presented one last; what they say.
  *
- * Each block is verified every time: signed by a grant key of the issuer, or, where it was made offline, by the key that its
- * parent binds; no wider than its parent in any dimension; current at `nowMs`. With `revocations` no block, no holder, no
- * holder's key, nor the subject may have been withdrawn.
+ * Each block is verified every time: signed by a grant key of the issuer, or, where it was made offline, by the key
+ * that its parent binds; no wider than its parent in any dimension; current at `nowMs`. With `revocations` no block, no
+ * holder, no holder's key, nor the subject may have been withdrawn.
  *
  * What cannot be known here: what was spent of a budget, and what the subject may do by itself.
  *
- * @throws as `verifyAs`, and `GrantMalformed`, `GrantExceeded` with its `dimension`, `GrantNotYetValid`, `GrantExpired`.
+ * @throws as `verifyAs`, and `GrantMalformed`, `GrantExceeded` with its `dimension`, `GrantNotYetValid`,
+ * `GrantExpired`.
  */
 export function verifyGrantChain(
   chain: readonly SignedStatement[],
@@ -170,7 +173,10 @@ function holderKeyOf(parent: Grant): PublicKey {
 function requireSize(chain: readonly SignedStatement[]): void {
   const longest = 1 + MAX_DEPTH_OF_DELEGATION;
   if (chain.length < 1 || chain.length > longest) {
-    throw new GrantMalformed("chain", { expected: `1 to ${longest} grants, root first`, presented: `${chain.length}` });
+    throw new GrantMalformed("chain", {
+      expected: `1 to ${longest} grants, root first`,
+      presented: `${chain.length}`,
+    });
   }
   const size = chain.reduce((bytes, statement) => bytes + statement.payload.length, 0);
   if (size > MAX_CHAIN_BYTES) {
@@ -206,7 +212,10 @@ function requireCurrent(grant: Grant, nowMs: number): void {
 }
 
 function requireAllowed(grant: Grant, use: GrantUse): void {
-  for (const [field, need] of [["audiences", use.audience], ["actions", use.action]] as const) {
+  for (const [field, need] of [
+    ["audiences", use.audience],
+    ["actions", use.action],
+  ] as const) {
     if (!grant[field]?.names.includes(need)) {
       throw new GrantExceeded(field, { expected: `${field} with ${need}`, presented: "others" });
     }

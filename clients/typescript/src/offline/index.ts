@@ -18,6 +18,7 @@ export { delegate, type Delegation, type Narrower } from "./delegation.js";
 export { DIGEST_BYTES, fromWire, sha256, toWire } from "./digests.js";
 export { fromDsseJson, toDsseJson } from "./dsse-json.js";
 export * from "./errors.js";
+export { type Check, checkExport, type CheckVerdict, type ExportPart } from "./exports.js";
 export {
   capabilityFingerprint,
   FINGERPRINT_LABEL,

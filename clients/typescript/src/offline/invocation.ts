@@ -35,7 +35,9 @@ export interface Call {
   readonly audience: string;
   /** The full RPC name, "/package.Service/Method". */
   readonly method: string;
-  /** The serialized request exactly as it will be sent (empty for a stream): serialize once, sign and send those bytes. */
+  /**
+   * The serialized request exactly as it will be sent (empty for a stream): serialize once, sign and send those bytes.
+   */
   readonly requestBytes: Uint8Array;
   /** 16 to 32 random bytes, fresh for every call but the same when a call is retried with the same bytes. */
   readonly nonce: Uint8Array;

@@ -1,10 +1,13 @@
-/** Reading JSON strictly: JSON.parse keeps the last of two equal names, rounds integers and says not where it failed. */
+/**
+ * Reading JSON strictly: JSON.parse keeps the last of two equal names, rounds integers and says not where it failed.
+ */
 
 import { fromUtf8, isWellFormed } from "./bytes.js";
 import { JsonError, type JsonProblem } from "./errors.js";
 
 /** What JSON can say. Objects that were read hold their members as own properties, whatever they are called. */
-export type JsonValue = null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+export type JsonValue =
+  null | boolean | number | string | readonly JsonValue[] | { readonly [name: string]: JsonValue };
 
 /** Arrays and objects inside one another, the outermost counted: `[]` has depth 1 (semantics §10). */
 export const MAX_DEPTH = 32;
@@ -14,8 +17,8 @@ export const MAX_DEPTH = 32;
  *
  * @throws {JsonError} bad_utf8; not_json (also a byte order mark, NaN, trailing text, nothing at all); too_deep;
  * duplicate_key (after unescaping, case D06); integer_out_of_range (a literal without fraction and exponent beyond
- * ±(2^53-1), case D04); number_out_of_range (a literal that overflows to infinity); nul; lone_surrogate. Of several, the
- * first in document order is named.
+ * ±(2^53-1), case D04); number_out_of_range (a literal that overflows to infinity); nul; lone_surrogate. Of several,
+ * the first in document order is named.
  */
 export function parse(data: Uint8Array, { maxDepth = MAX_DEPTH } = {}): JsonValue {
   const text = fromUtf8(data);
@@ -259,7 +262,8 @@ const SHOWN_NAME_CHARACTERS = 64;
 /** A name as a segment of a JSON pointer (RFC 6901), printable and cut short. */
 function shownName(name: string): string {
   const characters = [...name];
-  const cut = characters.length <= SHOWN_NAME_CHARACTERS ? name : `${characters.slice(0, SHOWN_NAME_CHARACTERS).join("")}…`;
+  const cut =
+    characters.length <= SHOWN_NAME_CHARACTERS ? name : `${characters.slice(0, SHOWN_NAME_CHARACTERS).join("")}…`;
   return cut
     .replace(/\p{Surrogate}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
     .replaceAll("~", "~0")

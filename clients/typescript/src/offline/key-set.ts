@@ -1,6 +1,9 @@
 /** The keys of one issuer, as far as they are trusted (semantics §3). */
 
-import type { GetKeySetResponse, GetKeySetResponse_Key } from "../proto/capability_authority/v1/capability_service_pb.js";
+import type {
+  GetKeySetResponse,
+  GetKeySetResponse_Key,
+} from "../proto/capability_authority/v1/capability_service_pb.js";
 import { type KeyPurpose, KeyState } from "../proto/capability_authority/v1/types_pb.js";
 import { InstantError, KeyRefused, KeySetRefused } from "./errors.js";
 import { instantMs } from "./instants.js";
@@ -8,8 +11,8 @@ import type { Reference } from "./invocation.js";
 import { type PublicKey, publicKeyOf } from "./keys.js";
 
 /**
- * What is known of one key: who may rely on it, for what, and whether still. Purposes and states that this version does not
- * know are kept as they came, and match nothing.
+ * What is known of one key: who may rely on it, for what, and whether still. Purposes and states that this version does
+ * not know are kept as they came, and match nothing.
  */
 export interface KeyRecord {
   readonly publicKey: PublicKey;
@@ -61,8 +64,8 @@ export interface Pins {
   readonly issuer: string;
   /**
    * Key ids known by another road: only those keys are taken, however the response came. Undefined takes every key, and
-   * trust then rests on the road the response came by: only for one read from the authority itself over an authenticated
-   * channel.
+   * trust then rests on the road the response came by: only for one read from the authority itself over an
+   * authenticated channel.
    */
   readonly keyIds: ReadonlySet<string> | undefined;
 }
@@ -71,8 +74,8 @@ export interface Pins {
  * What may be trusted of a fetched or stored GetKeySet response, which says of itself who it is from, so that alone it
  * proves nothing.
  *
- * @throws {KeySetRefused} for another issuer than the pinned one, an id that is not the thumbprint of its key, a key that
- * `publicKeyOf` refuses, a key that occurs twice, an impossible time, or none of the pinned keys.
+ * @throws {KeySetRefused} for another issuer than the pinned one, an id that is not the thumbprint of its key, a key
+ * that `publicKeyOf` refuses, a key that occurs twice, an impossible time, or none of the pinned keys.
  */
 export function keySetFromResponse(response: GetKeySetResponse, pins: Pins): KeySet {
   if (response.issuer !== pins.issuer) {

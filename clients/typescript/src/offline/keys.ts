@@ -20,7 +20,13 @@ export const SIGNATURE_BYTES = 64;
 const FIELD_PRIME = 2n ** 255n - 19n;
 const ORDER_EIGHT_Y = littleEndian(fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"));
 /** The y coordinates of the eight points of small order; no other point shares them. */
-const SMALL_ORDER_Y: ReadonlySet<bigint> = new Set([0n, 1n, FIELD_PRIME - 1n, ORDER_EIGHT_Y, FIELD_PRIME - ORDER_EIGHT_Y]);
+const SMALL_ORDER_Y: ReadonlySet<bigint> = new Set([
+  0n,
+  1n,
+  FIELD_PRIME - 1n,
+  ORDER_EIGHT_Y,
+  FIELD_PRIME - ORDER_EIGHT_Y,
+]);
 
 /** What stands before the 32 bytes of a seed in an Ed25519 key of PKCS #8 (RFC 8410, section 7). */
 const PKCS8_BEFORE_SEED = fromHex("302e020100300506032b657004220420");
@@ -49,8 +55,9 @@ export interface PrivateKey {
 /**
  * A public key of its 32 raw bytes. Bytes that encode no point at all are taken, and verify nothing.
  *
- * @throws {KeyRefused} for another length, for the eight points of small order, for which anyone can make signatures, and
- * for encodings that are not the one canonical encoding of their point (case E03; node:crypto refuses none of them).
+ * @throws {KeyRefused} for another length, for the eight points of small order, for which anyone can make signatures,
+ * and for encodings that are not the one canonical encoding of their point (case E03; node:crypto refuses none of
+ * them).
  */
 export function publicKeyOf(raw: Uint8Array): PublicKey {
   refuseWeakEncoding(raw);
@@ -83,7 +90,9 @@ export function privateKeyFromSeed(seed: Uint8Array): PrivateKey {
   if (seed.length !== SEED_BYTES) {
     throw new KeyRefused(`an Ed25519 seed has ${SEED_BYTES} bytes, not ${seed.length}`);
   }
-  return privateKeyOf(createPrivateKey({ key: Buffer.from(joinBytes([PKCS8_BEFORE_SEED, seed])), format: "der", type: "pkcs8" }));
+  return privateKeyOf(
+    createPrivateKey({ key: Buffer.from(joinBytes([PKCS8_BEFORE_SEED, seed])), format: "der", type: "pkcs8" }),
+  );
 }
 
 /**

@@ -49,8 +49,8 @@ export function dimensionOf(field: GrantField): string {
 /**
  * The first dimension, in the order of the payload, in which the child is no proper child of this parent, or undefined.
  *
- * Equal is allowed, wider is not, and nothing is inherited: what is absent in a child exceeds (case I15). A dimension that is
- * absent in the parent denies, so that a child can say no more of it than nothing.
+ * Equal is allowed, wider is not, and nothing is inherited: what is absent in a child exceeds (case I15). A dimension
+ * that is absent in the parent denies, so that a child can say no more of it than nothing.
  */
 export function exceededDimension(parent: Grant, parentDigest: Uint8Array, child: Grant): string | undefined {
   return first(exceeded(parent, parentDigest, child));

@@ -2,10 +2,10 @@
  * The reading rule: bytes are read in exactly one way, or refused (semantics §3).
  *
  * A message is taken only if no unknown field exists at any depth, every enum value is known, every instant is a whole
- * millisecond in range, and encoding it again gives the same bytes. Protobuf promises none of this by itself. The parser of
- * protobuf-es in particular reads values without asking how they are written, and drops a byte order mark, so that it
- * would refuse what other languages take: bytes are read here by the descriptors, and only written by protobuf-es (cases
- * D13, E11, I14).
+ * millisecond in range, and encoding it again gives the same bytes. Protobuf promises none of this by itself. The
+ * parser of protobuf-es in particular reads values without asking how they are written, and drops a byte order mark, so
+ * that it would refuse what other languages take: bytes are read here by the descriptors, and only written by
+ * protobuf-es (cases D13, E11, I14).
  */
 
 import {
@@ -72,7 +72,13 @@ interface Findings {
   unknownField: boolean;
 }
 
-function readFields(message: Message, schema: DescMessage, cursor: WireCursor, depth: number, findings: Findings): void {
+function readFields(
+  message: Message,
+  schema: DescMessage,
+  cursor: WireCursor,
+  depth: number,
+  findings: Findings,
+): void {
   if (depth < 0) throw new NotParsable();
   const fields = message as Fields;
   while (cursor.at < cursor.end) {
@@ -85,7 +91,9 @@ function readFields(message: Message, schema: DescMessage, cursor: WireCursor, d
   }
 }
 
-/** Reads one value into the message; false, and nothing read, when it is written in a way the field is never written. */
+/**
+ * Reads one value into the message; false, and nothing read, when it is written in a way the field is never written.
+ */
 function readField(
   message: Fields,
   field: DescField,
@@ -203,7 +211,11 @@ function problemOf(message: Message, schema: DescMessage): Problem | undefined {
   return undefined;
 }
 
-function valueProblem(value: unknown, known: DescEnum | undefined, schema: DescMessage | undefined): Problem | undefined {
+function valueProblem(
+  value: unknown,
+  known: DescEnum | undefined,
+  schema: DescMessage | undefined,
+): Problem | undefined {
   if (known !== undefined) {
     return known.value[value as number] === undefined ? { word: "unknown_enum_value", path: "" } : undefined;
   }

@@ -2,8 +2,8 @@
  * What was withdrawn, as far as the feed of a tenant has told: for those who verify without asking (semantics §3).
  *
  * A feed alone is no proof of absence. What makes it one is that every item names the one before it, and that a signed
- * heartbeat says how far the feed went at a time: so nothing can be left out, and whoever verifies says how old the last
- * heartbeat may be.
+ * heartbeat says how far the feed went at a time: so nothing can be left out, and whoever verifies says how old the
+ * last heartbeat may be.
  */
 
 import { isMessage, type Message } from "@bufbuild/protobuf";
@@ -34,8 +34,8 @@ export interface RevocationView {
   /** Whether a key of the authority was withdrawn. */
   revokesKey(keyId: string): boolean;
   /**
-   * `digest` is the statement digest, by which a grant is withdrawn. Nothing is known to withdraw of other payloads than
-   * capabilities, decisions, receipts and grants.
+   * `digest` is the statement digest, by which a grant is withdrawn. Nothing is known to withdraw of other payloads
+   * than capabilities, decisions, receipts and grants.
    *
    * @throws {Withdrawn} when something that the payload rests on was withdrawn.
    * @throws {FeedBroken} for a payload of another tenant.
@@ -51,7 +51,8 @@ export interface Freshness {
 }
 
 /**
- * Takes in what the feed of one tenant tells, refuses whatever does not verify or follow, and answers what was withdrawn.
+ * Takes in what the feed of one tenant tells, refuses whatever does not verify or follow, and answers what was
+ * withdrawn.
  *
  *     const feed = new RevocationFeed(tenant);
  *     for (const statement of response.revocations) feed.take(statement, keySet);
@@ -83,8 +84,8 @@ export class RevocationFeed {
   /**
    * Take in the next item; what it says.
    *
-   * @throws as `verifyAs`, and `FeedBroken` for one that does not follow the last: something was left out, told twice or
-   * out of order, or it is of another tenant's feed.
+   * @throws as `verifyAs`, and `FeedBroken` for one that does not follow the last: something was left out, told twice
+   * or out of order, or it is of another tenant's feed.
    */
   take(statement: SignedStatement, keySet: KeySet): Revocation {
     const item = verifyAs(statement, keySet, RevocationSchema);
@@ -104,8 +105,8 @@ export class RevocationFeed {
    * Take in a heartbeat; what it says. One that is older than another that was heard changes nothing: replicas' clocks
    * differ.
    *
-   * @throws as `verifyAs`, and `FeedBroken` when the feed goes further than what was told here: something was left out; or
-   * not as far: the authority was put back to an earlier moment, and its feed begins anew.
+   * @throws as `verifyAs`, and `FeedBroken` when the feed goes further than what was told here: something was left out;
+   * or not as far: the authority was put back to an earlier moment, and its feed begins anew.
    */
   hear(statement: SignedStatement, keySet: KeySet): RevocationHeartbeat {
     const heartbeat = verifyAs(statement, keySet, RevocationHeartbeatSchema);
@@ -123,8 +124,8 @@ export class RevocationFeed {
   /**
    * What may be believed now: give it to `verifyAs`, `verifyStatement`, `verifyReceipt` or `verifyGrantChain`.
    *
-   * @throws {FeedStale} when the last heartbeat is older than `maximumAgeMs`, or when there was none: a withdrawal of since
-   * then would not be known.
+   * @throws {FeedStale} when the last heartbeat is older than `maximumAgeMs`, or when there was none: a withdrawal of
+   * since then would not be known.
    */
   view({ nowMs, maximumAgeMs }: Freshness): RevocationView {
     const ageMs = this.#asOfMs === undefined ? undefined : nowMs - this.#asOfMs;
@@ -142,7 +143,10 @@ export class RevocationFeed {
   #requireStanding(message: Message, digest: Uint8Array | undefined): void {
     const tenant = isMessage(message, ProposalRevisionSchema) ? referenceOf(message.tenant) : claimsOf(message).tenant;
     if (!sameReference(tenant, this.#tenant)) {
-      throw new FeedBroken({ expected: `the feed of ${tenantName(tenant)}`, presented: tenantName(this.#tenant) });
+      throw new FeedBroken({
+        expected: `the feed of ${tenantName(tenant)}`,
+        presented: tenantName(this.#tenant),
+      });
     }
     for (const [kind, subject] of [...restsOn(message), ...grantNamed(digest)]) {
       const found = this.#revoked.get(named(kind, subject));

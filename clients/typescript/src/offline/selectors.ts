@@ -11,8 +11,8 @@ export function isId(text: string): boolean {
 }
 
 /**
- * Whether `text` is a selector: whole segments, or a prefix of them and `/*`. Segments that are empty, `.` or `..` select
- * nothing and are none, and `*` stands for nothing but whole segments.
+ * Whether `text` is a selector: whole segments, or a prefix of them and `/*`. Segments that are empty, `.` or `..`
+ * select nothing and are none, and `*` stands for nothing but whole segments.
  */
 export function isSelector(text: string): boolean {
   const name = text.endsWith(BELOW) ? text.slice(0, -BELOW.length) : text;
@@ -20,8 +20,8 @@ export function isSelector(text: string): boolean {
 }
 
 /**
- * Whether one of the selectors reaches everything that `selector` reaches: equal or wider, by whole segments. `t/*` covers
- * `t/a`, `t/a/b` and `t/a/*`, and neither `t` nor `t1`.
+ * Whether one of the selectors reaches everything that `selector` reaches: equal or wider, by whole segments. `t/*`
+ * covers `t/a`, `t/a/b` and `t/a/*`, and neither `t` nor `t1`.
  */
 export function covers(selectors: Iterable<string>, selector: string): boolean {
   return isSelector(selector) && [...selectors].some((wider) => reaches(wider, selector));

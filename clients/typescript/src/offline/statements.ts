@@ -6,7 +6,11 @@
 
 import { create, type DescMessage, equals, type MessageShape, toBinary } from "@bufbuild/protobuf";
 
-import { SignatureSchema, type SignedStatement, SignedStatementSchema } from "../proto/capability_authority/v1/statements_pb.js";
+import {
+  SignatureSchema,
+  type SignedStatement,
+  SignedStatementSchema,
+} from "../proto/capability_authority/v1/statements_pb.js";
 import { joinBytes, utf8 } from "./bytes.js";
 import { sha256 } from "./digests.js";
 import { EnvelopeRefused, KeyUnknown, PayloadRefused, PayloadTypeMismatch, SignatureInvalid } from "./errors.js";
@@ -18,8 +22,8 @@ import { readExactly } from "./reading.js";
 export type KeyLookup = (keyId: string) => PublicKey | undefined;
 
 /**
- * The DSSE v1 pre-authentication encoding: what is signed and digested. Both parts are preceded by their length in bytes,
- * so no byte can be moved from one to the other (case D11).
+ * The DSSE v1 pre-authentication encoding: what is signed and digested. Both parts are preceded by their length in
+ * bytes, so no byte can be moved from one to the other (case D11).
  */
 export function pae(payloadType: string, payload: Uint8Array): Uint8Array {
   const type = utf8(payloadType);
@@ -84,7 +88,8 @@ export function serializeStatement(statement: SignedStatement): Uint8Array {
 /**
  * Read the bytes of a statement, as found in a file or in request metadata; nothing is verified.
  *
- * @throws {EnvelopeRefused} unless `data` is exactly one statement, deterministically encoded and without unknown fields.
+ * @throws {EnvelopeRefused} unless `data` is exactly one statement, deterministically encoded and without unknown
+ * fields.
  */
 export function parseStatement(data: Uint8Array): SignedStatement {
   return readExactly(data, SignedStatementSchema, EnvelopeRefused);
@@ -112,8 +117,8 @@ export function readPayload<Desc extends DescMessage>(
  * The key alone decides how it is verified: no field of a statement names an algorithm (case E06). Whether the key may
  * sign such a statement is not judged here; `verifyAs` does.
  *
- * @throws in this order: `PayloadTypeMismatch`; `EnvelopeRefused` for unknown fields around the payload; `KeyUnknown` when
- * `keys` has no key of exactly the id named; `SignatureInvalid`; `PayloadRefused`.
+ * @throws in this order: `PayloadTypeMismatch`; `EnvelopeRefused` for unknown fields around the payload; `KeyUnknown`
+ * when `keys` has no key of exactly the id named; `SignatureInvalid`; `PayloadRefused`.
  */
 export function openStatement<Desc extends DescMessage>(
   statement: SignedStatement,

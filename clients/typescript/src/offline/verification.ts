@@ -47,8 +47,8 @@ import type { RevocationView } from "./revocations.js";
 import { digestOf, openStatement } from "./statements.js";
 
 /**
- * The one key purpose that may sign each payload type. A grant that its parent's holder derived is signed by the holder key
- * that the parent binds: `verifyGrantChain`.
+ * The one key purpose that may sign each payload type. A grant that its parent's holder derived is signed by the holder
+ * key that the parent binds: `verifyGrantChain`.
  */
 export const PURPOSES: ReadonlyMap<string, KeyPurpose> = new Map([
   [COMMIT_CAPABILITY, KeyPurpose.CAPABILITY],
@@ -93,13 +93,13 @@ export function verifyStatement(statement: SignedStatement, keySet: KeySet, opti
 /**
  * Verify a statement of the kind `expected`; what it says.
  *
- * With `revocations` what it rests on must not have been withdrawn: the key that signed it, and a capability's id, holder,
- * holder key, approval and grant, a decision's holder and approvals, a receipt's record, or a grant, its parent, its
- * principals and its holder's key. Times are not judged: whether a capability or receipt has expired is asked against a
- * clock, which is the caller's.
+ * With `revocations` what it rests on must not have been withdrawn: the key that signed it, and a capability's id,
+ * holder, holder key, approval and grant, a decision's holder and approvals, a receipt's record, or a grant, its
+ * parent, its principals and its holder's key. Times are not judged: whether a capability or receipt has expired is
+ * asked against a clock, which is the caller's.
  *
- * @throws in this order: `PayloadTypeMismatch`, `KeyUnknown`, `KeyPurposeMismatch`, `EnvelopeRefused`, `SignatureInvalid`,
- * `PayloadRefused`, `IssuerMismatch`, `KeyScopeMismatch`, `KeyRevoked`, `Withdrawn`.
+ * @throws in this order: `PayloadTypeMismatch`, `KeyUnknown`, `KeyPurposeMismatch`, `EnvelopeRefused`,
+ * `SignatureInvalid`, `PayloadRefused`, `IssuerMismatch`, `KeyScopeMismatch`, `KeyRevoked`, `Withdrawn`.
  */
 export function verifyAs<Desc extends DescMessage>(
   statement: SignedStatement,
@@ -126,7 +126,10 @@ export function verifyReceipt(statement: SignedStatement, keySet: KeySet, option
   const { message: receipt, record } = open(statement, keySet, CommitReceiptSchema);
   if (!counts(record, revocations)) {
     if (attestation === undefined) {
-      throw new KeyRevoked({ expected: "an active or retiring key, or an attestation", presented: described(record) });
+      throw new KeyRevoked({
+        expected: "an active or retiring key, or an attestation",
+        presented: described(record),
+      });
     }
     requireVouched(statement, receipt, attestation, keySet, revocations);
   }

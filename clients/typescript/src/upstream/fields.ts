@@ -23,7 +23,9 @@ export interface TextRule {
   readonly optional?: boolean;
 }
 
-/** The members of one object, which stands at `path`; whatever is wrong is noted in `issues`, in the order of asking. */
+/**
+ * The members of one object, which stands at `path`; whatever is wrong is noted in `issues`, in the order of asking.
+ */
 export interface Fields {
   readonly members: Members;
   readonly path: string;

@@ -23,8 +23,9 @@ export interface Health {
 }
 
 /**
- * What the dimensions come to, for whoever wants one word: `blocked` when it is unauthorized or its identity is invalid; then
- * `unavailable` when it is not configured, reachable or healthy; `available` when all is known to be good; else `degraded`.
+ * What the dimensions come to, for whoever wants one word: `blocked` when it is unauthorized or its identity is
+ * invalid; then `unavailable` when it is not configured, reachable or healthy; `available` when all is known to be
+ * good; else `degraded`.
  */
 export function availability(health: Health): Availability {
   if (health.authorized === "no" || health.identity === "invalid") return "blocked";

@@ -17,8 +17,8 @@ export class ActionEnvelopeInvalid extends OfflineError {
 }
 
 /**
- * The signed envelope; equal arguments give equal ones. Send it as JSON in any form: what is signed is the canonical form of
- * the envelope. `keyId` is an alias under which the key is registered; its thumbprint unless told otherwise.
+ * The signed envelope; equal arguments give equal ones. Send it as JSON in any form: what is signed is the canonical
+ * form of the envelope. `keyId` is an alias under which the key is registered; its thumbprint unless told otherwise.
  *
  * @throws {ActionEnvelopeInvalid} for an envelope of another structure.
  * @throws {JsonError} for half a surrogate pair.

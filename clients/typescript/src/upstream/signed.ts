@@ -21,8 +21,8 @@ export interface ReadEnvelope {
   readonly ok: true;
   readonly envelope: ActionEnvelope;
   /**
-   * The RFC 8785 form of the envelope as it was received: what is signed. Undefined when it has none: half a surrogate pair
-   * stands in it, or a member that is undefined; what `readSignedEnvelopeJson` reads always has one.
+   * The RFC 8785 form of the envelope as it was received: what is signed. Undefined when it has none: half a surrogate
+   * pair stands in it, or a member that is undefined; what `readSignedEnvelopeJson` reads always has one.
    */
   readonly canonical: Uint8Array | undefined;
   readonly keyId: string;
@@ -31,8 +31,9 @@ export interface ReadEnvelope {
 }
 
 /**
- * As `readSignedEnvelope`, from JSON text. Text that has no single reading, for one because a key stands in it twice, is
- * `malformed_signed_envelope`, too; so is what is no text of UTF-8, and what breaks the authority's own rule for JSON.
+ * As `readSignedEnvelope`, from JSON text. Text that has no single reading, for one because a key stands in it twice,
+ * is `malformed_signed_envelope`, too; so is what is no text of UTF-8, and what breaks the authority's own rule for
+ * JSON.
  */
 export function readSignedEnvelopeJson(data: Uint8Array): ReadEnvelope | ActionEnvelopeRefused {
   let value: JsonValue;
@@ -46,8 +47,8 @@ export function readSignedEnvelopeJson(data: Uint8Array): ReadEnvelope | ActionE
 }
 
 /**
- * The signed envelope, or `malformed_signed_envelope` or `invalid_envelope` with every issue of it. Nothing says yet that the
- * named key signed anything.
+ * The signed envelope, or `malformed_signed_envelope` or `invalid_envelope` with every issue of it. Nothing says yet
+ * that the named key signed anything.
  */
 export function readSignedEnvelope(value: unknown): ReadEnvelope | ActionEnvelopeRefused {
   if (!isObject(value)) return refused("malformed_signed_envelope");

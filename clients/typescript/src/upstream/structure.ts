@@ -80,8 +80,7 @@ export function readActionEnvelope(value: unknown): ActionEnvelope | readonly Is
     eventId: token(fields, "eventId"),
     ...parties(fields),
     subject: reference(fields, "subject", IDENTITY_NAMESPACES, REFERENCE_LENGTH),
-    actor:
-      value["actor"] === undefined ? undefined : reference(fields, "actor", IDENTITY_NAMESPACES, REFERENCE_LENGTH),
+    actor: value["actor"] === undefined ? undefined : reference(fields, "actor", IDENTITY_NAMESPACES, REFERENCE_LENGTH),
     tenantRef: reference(fields, "tenantRef", TENANT_NAMESPACES, TENANT_LENGTH),
     action: word(fields, "action", ACTIONS, ACTION_LENGTH),
     resourceRefs: resourceRefs(fields),

@@ -1,8 +1,8 @@
 /**
  * Verifies a signed envelope in upstream's order.
  *
- * Structure, audience, tenant, clock, signature, policy, capability; and the reservation against replays last, so that nothing
- * that is denied uses anything up.
+ * Structure, audience, tenant, clock, signature, policy, capability; and the reservation against replays last, so that
+ * nothing that is denied uses anything up.
  */
 
 import type { KeyObject } from "node:crypto";
@@ -36,12 +36,13 @@ export interface ReplayClaim {
 }
 
 /**
- * What is asked of the world, under the names that upstream's own verifier has for it, so that the hooks of one serve the
- * other. Whatever a hook throws denies with `verification_error`.
+ * What is asked of the world, under the names that upstream's own verifier has for it, so that the hooks of one serve
+ * the other. Whatever a hook throws denies with `verification_error`.
  */
 export interface EnvelopeHooks {
   /** The issuer's key of this id. One of small order is treated as unknown (case E03). */
-  readonly resolveKey?: ((issuer: string, keyId: string) => Awaitable<PublicKey | KeyObject | undefined | null>) | undefined;
+  readonly resolveKey?:
+    ((issuer: string, keyId: string) => Awaitable<PublicKey | KeyObject | undefined | null>) | undefined;
   readonly policyVerifier: (envelope: ActionEnvelope) => Awaitable<Decision>;
   readonly capabilityVerifier: (envelope: ActionEnvelope) => Awaitable<Decision>;
   /** Reserves atomically. */

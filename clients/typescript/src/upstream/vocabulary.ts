@@ -44,12 +44,7 @@ export const PRIVACY_CLASSES: ReadonlySet<string> = new Set(["P0", "P1", "P2", "
 
 /** An optional field of an envelope that some actions cannot do without. */
 export type NeededField =
-  | "requestDigest"
-  | "contentDigest"
-  | "idempotencyKey"
-  | "expiresAt"
-  | "capabilityId"
-  | "validationReceiptId";
+  "requestDigest" | "contentDigest" | "idempotencyKey" | "expiresAt" | "capabilityId" | "validationReceiptId";
 
 /** What an action asks of its envelope. */
 export interface ActionRule {

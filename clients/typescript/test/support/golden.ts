@@ -66,7 +66,10 @@ export function vectorsOf<Test, Shared = object>(
   for (const { vector } of found) {
     requireMembers(vector, [...VECTOR, ...members.vector], `${name} ${vector.id}`);
     for (const flag of vector.flags) assert.ok(Object.hasOwn(file.notes, flag), `${name} ${vector.id}: flag ${flag}`);
-    assert.ok(vector.result === (vector.reason === null ? "valid" : "invalid"), `${name} ${vector.id}: ${vector.result}`);
+    assert.ok(
+      vector.result === (vector.reason === null ? "valid" : "invalid"),
+      `${name} ${vector.id}: ${vector.result}`,
+    );
   }
   assert.equal(found.length, file.number_of_tests);
   return found;
@@ -85,7 +88,10 @@ export function everyVector<Test, Shared = object>(
   }
 }
 
-/** The reason word of a refusal: the error's own, or the name of its class. Anything else than a refusal is thrown again. */
+/**
+ * The reason word of a refusal: the error's own, or the name of its class. Anything else than a refusal is thrown
+ * again.
+ */
 export function wordOf(error: unknown): string {
   if (error instanceof JsonError || error instanceof UnreadableStatement) return error.problem;
   if (!(error instanceof OfflineError)) throw error;

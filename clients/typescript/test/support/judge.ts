@@ -1,6 +1,6 @@
 /**
- * Judges what comes in, line by line, so that other languages can be held to the same verdicts: a line of standard input is
- * `{"kind": …, "data": …}`, data in hexadecimal digits, and a line of standard output is what is said of it.
+ * Judges what comes in, line by line, so that other languages can be held to the same verdicts: a line of standard
+ * input is `{"kind": …, "data": …}`, data in hexadecimal digits, and a line of standard output is what is said of it.
  */
 
 import { createInterface } from "node:readline";
