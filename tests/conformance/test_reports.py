@@ -31,6 +31,15 @@ async def test_a_green_run(runs: Runs) -> None:
     assert (ran.report["passed"], ran.report["failed"], ran.report["not_yet"]) == (2, 0, 1)
 
 
+async def test_a_case_for_another_audience_is_not_yet_run(runs: Runs) -> None:
+    suite = SUITE.replace("holds: There is a proposal.", "holds: It is so.\n  needs_audience: elsewhere")
+    async with Authority({**well(), PROPOSE: DENIED}).serving() as target:
+        ran = await runs(target, suite)
+    assert ran.code == 0
+    assert ran.last_line == "conformance: 1 passed, 0 failed, 1 not yet"
+    assert "not yet: small/a-proposal: The target's audience is 'a'" in ran.out
+
+
 async def test_a_red_run_says_what_was_asked_expected_and_got(runs: Runs, tmp_path: Path) -> None:
     junit = tmp_path / "report.xml"
     async with Authority({**well(), PROPOSE: DENIED}).serving() as target:

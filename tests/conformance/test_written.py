@@ -73,6 +73,7 @@ def test_a_suite_is_read_strictly(text: str, said: str, tmp_path: Path) -> None:
         ("make: {save: x}", "makes nothing"),
         ("make: {save: x, text: a, digest_of: case}", "Make has text and digest_of"),
         ("make: {save: x, child_grant: {parent: case, signed_by: nobody}}", "no principal of the set-up contract"),
+        ("make: {save: x, action_envelope: {capability: case}}", "no principal of the set-up contract"),
         ("say: s\ncall: {rpc: GetKeySet, as: nobody, proof: SPOILED_PROOF_USED}", "has no call before it"),
         ("say: s\ncall: {rpc: GetKeySet, as: nobody, proof: SOILED}", "SOILED"),
         ("say: s\ncall: {rpc: GetKeySet, as: nobody, together: {outcomes: {OK: 1}}}", "needs many callers"),

@@ -9,8 +9,8 @@ from typing import Final
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from capability_authority.offline import canonical_content, digest_of, sha256, to_wire
-from capability_authority.v1.statements_pb2 import SignedStatement
 from capability_authority_conformance.paths import as_json
+from capability_authority_conformance.running.action_envelopes import action_envelope
 from capability_authority_conformance.running.statements import changed_statement, child_grant, statement_of
 from capability_authority_conformance.set_up import Caller
 from capability_authority_conformance.substitution import Names, NothingThere, looked_up, replaced
@@ -33,16 +33,18 @@ def made(make: Make, names: Names, callers: Mapping[str, Caller]) -> Json:
             return to_wire(sha256(bytes_of(make.digest_of, names)))
         case "statement_digest":
             return to_wire(digest_of(statement_of(looked_up(make.statement_digest, names))))
-        case "child_grant" | "changed_statement":
-            return as_json(_statement(make, names, callers))
+        case "action_envelope" | "child_grant" | "changed_statement":
+            return _signed(make, names, callers)
         case _:
             return b64encode(_bytes(make, names)).decode()
 
 
-def _statement(make: Make, names: Names, callers: Mapping[str, Caller]) -> SignedStatement:
+def _signed(make: Make, names: Names, callers: Mapping[str, Caller]) -> Json:
+    if make.HasField("action_envelope"):
+        return action_envelope(make.action_envelope, names, callers)
     if make.HasField("child_grant"):
-        return child_grant(make.child_grant, names, callers)
-    return changed_statement(make.changed_statement, names, callers)
+        return as_json(child_grant(make.child_grant, names, callers))
+    return as_json(changed_statement(make.changed_statement, names, callers))
 
 
 def _bytes(make: Make, names: Names) -> bytes:

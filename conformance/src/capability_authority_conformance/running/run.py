@@ -74,8 +74,8 @@ def _is_crowded(steps: Iterable[Step], run: Run) -> bool:
 
 async def _ran(run: Run, selected: Selected) -> CaseResult:
     case = selected.case
-    if case.not_yet:
-        return CaseResult(selected.name, case.holds, Verdict.NOT_YET, reason=case.not_yet)
+    if not_yet := case.not_yet or _lacking(run, case):
+        return CaseResult(selected.name, case.holds, Verdict.NOT_YET, reason=not_yet)
     started = time.monotonic()
     failure = None
     try:
@@ -85,6 +85,14 @@ async def _ran(run: Run, selected: Selected) -> CaseResult:
     seconds = time.monotonic() - started
     verdict = _VERDICTS[failure is None, bool(selected.known_failing)]
     return CaseResult(selected.name, case.holds, verdict, seconds, failure, selected.known_failing)
+
+
+def _lacking(run: Run, case: Case) -> str:
+    """What the target is not, without which the case cannot be run; empty when it can."""
+    audience = run.identity.audience
+    if case.needs_audience in ("", audience):
+        return ""
+    return f"The target's audience is {audience!r}; this is tried of one whose audience is {case.needs_audience!r}."
 
 
 _VERDICTS: Final[Mapping[tuple[bool, bool], Verdict]] = {

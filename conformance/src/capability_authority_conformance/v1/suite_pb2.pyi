@@ -195,12 +195,17 @@ class Case(_message.Message):
     COVERS_FIELD_NUMBER: _builtins.int
     NOT_YET_FIELD_NUMBER: _builtins.int
     STEPS_FIELD_NUMBER: _builtins.int
+    NEEDS_AUDIENCE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Unique in its suite: the report names it `<suite>/<name>`."""
     holds: _builtins.str
     """What must hold, as one sentence."""
     not_yet: _builtins.str
     """Why it cannot be run against anything yet. Such a case has no steps, and is counted as "not yet"."""
+    needs_audience: _builtins.str
+    """Run only against a target whose audience is this one, and counted as "not yet" against every other: what is signed for
+    an audience of upstream's vocabulary is taken nowhere else.
+    """
     @_builtins.property
     def covers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Where that is demanded: `ADR-328 test 10`, `semantics 5`, `case A01`."""
@@ -215,10 +220,11 @@ class Case(_message.Message):
         covers: _abc.Iterable[_builtins.str] | None = ...,
         not_yet: _builtins.str = ...,
         steps: _abc.Iterable[Global___Step] | None = ...,
+        needs_audience: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["covers", b"covers", "holds", b"holds", "name", b"name", "not_yet", b"not_yet", "steps", b"steps"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["covers", b"covers", "holds", b"holds", "name", b"name", "needs_audience", b"needs_audience", "not_yet", b"not_yet", "steps", b"steps"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -596,6 +602,7 @@ class Make(_message.Message):
     INSTANT_FIELD_NUMBER: _builtins.int
     REPEATED_FIELD_NUMBER: _builtins.int
     STATEMENT_DIGEST_FIELD_NUMBER: _builtins.int
+    ACTION_ENVELOPE_FIELD_NUMBER: _builtins.int
     save: _builtins.str
     text: _builtins.str
     """UTF-8 bytes of a text."""
@@ -627,6 +634,12 @@ class Make(_message.Message):
     def repeated(self) -> Global___Repeated:
         """Bytes of a text, so many times."""
 
+    @_builtins.property
+    def action_envelope(self) -> Global___ActionEnvelope:
+        """A signed action envelope of upstream (`cognitum.action.v1`): a mapping of `envelope`, its members; `unsigned`, the bytes of
+        their JSON; and `signed`, the JSON text of all of it.
+        """
+
     def __init__(
         self,
         *,
@@ -640,12 +653,13 @@ class Make(_message.Message):
         instant: Global___Instant | None = ...,
         repeated: Global___Repeated | None = ...,
         statement_digest: _builtins.str = ...,
+        action_envelope: Global___ActionEnvelope | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["canonical_json", b"canonical_json", "changed_statement", b"changed_statement", "child_grant", b"child_grant", "digest_of", b"digest_of", "instant", b"instant", "made", b"made", "repeated", b"repeated", "statement_digest", b"statement_digest", "text", b"text", "value", b"value"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["action_envelope", b"action_envelope", "canonical_json", b"canonical_json", "changed_statement", b"changed_statement", "child_grant", b"child_grant", "digest_of", b"digest_of", "instant", b"instant", "made", b"made", "repeated", b"repeated", "statement_digest", b"statement_digest", "text", b"text", "value", b"value"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["canonical_json", b"canonical_json", "changed_statement", b"changed_statement", "child_grant", b"child_grant", "digest_of", b"digest_of", "instant", b"instant", "made", b"made", "repeated", b"repeated", "save", b"save", "statement_digest", b"statement_digest", "text", b"text", "value", b"value"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action_envelope", b"action_envelope", "canonical_json", b"canonical_json", "changed_statement", b"changed_statement", "child_grant", b"child_grant", "digest_of", b"digest_of", "instant", b"instant", "made", b"made", "repeated", b"repeated", "save", b"save", "statement_digest", b"statement_digest", "text", b"text", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_made: _TypeAlias = _typing.Literal["canonical_json", "text", "digest_of", "child_grant", "changed_statement", "value", "instant", "repeated", "statement_digest"]  # noqa: Y015
+    _WhichOneofReturnType_made: _TypeAlias = _typing.Literal["canonical_json", "text", "digest_of", "child_grant", "changed_statement", "value", "instant", "repeated", "statement_digest", "action_envelope"]  # noqa: Y015
     _WhichOneofArgType_made: _TypeAlias = _typing.Literal["made", b"made"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_made) -> _WhichOneofReturnType_made | None: ...
 
@@ -732,6 +746,42 @@ class ChildGrant(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ChildGrant: _TypeAlias = ChildGrant  # noqa: Y015
+
+@_typing.final
+class ActionEnvelope(_message.Message):
+    """The envelope that asks for exactly the commit that a capability allows, made now, but for what is said otherwise."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CAPABILITY_FIELD_NUMBER: _builtins.int
+    SIGNED_BY_FIELD_NUMBER: _builtins.int
+    KEY_ID_FIELD_NUMBER: _builtins.int
+    MEMBERS_FIELD_NUMBER: _builtins.int
+    capability: _builtins.str
+    """A saved SignedStatement."""
+    signed_by: _builtins.str
+    """A principal of the set-up."""
+    key_id: _builtins.str
+    """What the envelope calls the key; its thumbprint when left out."""
+    @_builtins.property
+    def members(self) -> _struct_pb2.Value:
+        """Members, in the names of the wire, that replace those; `null` leaves one out. A mapping, or `${name}` of one."""
+
+    def __init__(
+        self,
+        *,
+        capability: _builtins.str = ...,
+        signed_by: _builtins.str = ...,
+        key_id: _builtins.str = ...,
+        members: _struct_pb2.Value | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["members", b"members"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["capability", b"capability", "key_id", b"key_id", "members", b"members", "signed_by", b"signed_by"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ActionEnvelope: _TypeAlias = ActionEnvelope  # noqa: Y015
 
 @_typing.final
 class ChangedStatement(_message.Message):

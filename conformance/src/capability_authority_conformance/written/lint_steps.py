@@ -226,18 +226,27 @@ def _make_problems(make: Make, known: Known, names: set[str]) -> Iterator[Troubl
         case "digest_of" | "statement_digest" as kind:
             yield from _named([getattr(make, kind)], names)
         case "instant":
-            yield from _named([make.instant.of] if make.instant.of else [], names)
+            yield from _named(filter(None, [make.instant.of]), names)
         case "child_grant":
-            yield from _named([make.child_grant.parent], names)
-            yield from _who_problems(make.child_grant.signed_by, known, names)
-            yield from _unknown_names(of_value(make.child_grant.terms), known, names)
+            child = make.child_grant
+            yield from _signed_problems(child.parent, child.signed_by, of_value(child.terms), known, names)
+        case "action_envelope":
+            envelope = make.action_envelope
+            said: Json = [envelope.key_id, of_value(envelope.members)]
+            yield from _signed_problems(envelope.capability, envelope.signed_by, said, known, names)
         case "changed_statement":
-            yield from _named([make.changed_statement.of], names)
-            if make.changed_statement.signed_by:
-                yield from _who_problems(make.changed_statement.signed_by, known, names)
-            yield from _unknown_names(of_value(make.changed_statement.fields), known, names)
+            changed = make.changed_statement
+            # It may keep the old signature.
+            signer = changed.signed_by or next(iter(principal_names()))
+            yield from _signed_problems(changed.of, signer, of_value(changed.fields), known, names)
         case _:
             yield "makes nothing", "write what is made: canonical_json, text, digest_of, ..."
+
+
+def _signed_problems(of: str, signed_by: str, said: Json, known: Known, names: set[str]) -> Iterator[Trouble]:
+    yield from _named([of], names)
+    yield from _unknown_names(said, known, names)
+    yield from _who_problems(signed_by, known, names)
 
 
 def _check_problems(check: Check, known: Known, names: set[str]) -> Iterator[Trouble]:
