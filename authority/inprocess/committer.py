@@ -63,12 +63,12 @@ class InProcessCommitter:
         occasion = Occasion(plan.event_id, terms.issuer, plan.traceparent, plan.planned_time)
         tell(tables, record, "memory.committed.v1", 1, occasion)
         tables.tell(_audited(plan, record, "memory.commit", "issued", "consumed"))
+        if record.supersedes_record_id:
+            self._supersede(plan, record)
         if plan.action_proof:
             tables.upstream_proofs[tenant, plan.receipt_id] = plan.action_proof
             digest = f"sha256:{plan.action_proof.envelope.digest.hex()}"
             tables.tell(replace(_audited(plan, record, "memory.prove", "", digest), costs=()))
-        if record.supersedes_record_id:
-            self._supersede(plan, record)
         capability = tables.capabilities[tenant, terms.capability_id]
         tables.capabilities[tenant, terms.capability_id] = replace(capability, state="consumed")
         head = tables.heads[tenant, terms.proposal_id]

@@ -1,5 +1,6 @@
 """Issuing capabilities, committing them and looking at them: each call, with what must come of it."""
 
+import json
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -15,10 +16,11 @@ from authority.rpc.convert.statements import statement_message
 from authority.usecases.commit import CommitAnswer
 from authority.usecases.ports import IssuedCapability
 from authority.usecases.read_receipts import ReceiptQuery
-from capability_authority.offline import verify_receipt
+from capability_authority.offline import canonicalize, sha256, verify_receipt
 from tests.model.notes import Held, Lent, Wish, fingerprint, revision_of
 from tests.model.proposing import Proposing
 from tests.model.stages import AFTER, ServiceDied
+from tests.world.enveloping import commit_by, envelope_of
 from tests.world.granting import Granted, Granting
 from tests.world.world import Issued, Person, Presented, must, reason_of
 
@@ -144,6 +146,16 @@ class Committing(Proposing):
             await self.knock(by)
         answer = await self.world.commit(held.issued, by=by, **presented)
         await self.see(held, presentation, foretold, answer)
+
+    async def committed_by_envelope(self, held: Held) -> None:
+        """CommitValidated, proven by an envelope that the holder signs now."""
+        foretold = self.foretelling.of_commit_by_envelope(held)
+        envelope = envelope_of(self.world, held.issued)
+        answer = await commit_by(self.world, held.issued, envelope)
+        await self.see(held, held.issued.presentation, foretold, answer)
+        if isinstance(answer, CommitAnswer) and not answer.replayed:
+            digest = f"sha256:{sha256(canonicalize(json.loads(envelope)['envelope'])).hex()}"
+            self.notes.tell("memory.prove", held.holder.ref, answer.receipt.record_id, digest)
 
     async def see(
         self,

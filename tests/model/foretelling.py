@@ -281,6 +281,12 @@ class Foretelling:
         live = self._live_state(held)
         return upper({reason: bool(carried.get(reason) or live.get(reason)) for reason in TABLE})
 
+    def of_commit_by_envelope(self, held: Held) -> Reason | StoredReceipt | None:
+        """As by a call of the holder, but that a withdrawn key or holder proves nothing from the start."""
+        if {held.holder.key_id, str(held.holder.ref)} & self.notes.withdrawn:
+            return Reason.PROOF_INVALID
+        return self.of_commit(held, held.holder, held.issued.presentation)
+
     def differs(self, held: Held, presentation: Presentation) -> str:
         """The terms in which the request differs from the one that was settled under its key."""
         settled = self.notes.settled[held.holder.ref, presentation.commit_idempotency_key].fingerprint

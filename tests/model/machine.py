@@ -223,10 +223,14 @@ class CommitMachine(Lending):
             await self.committed(made[0], made[0].holder)
         return multiple(*made)
 
-    @rule(capability=CAPABILITIES)
+    @rule(capability=CAPABILITIES, enveloped=st.booleans())
     @played
-    async def commit(self, capability: Held) -> None:
-        await self.committed(capability, capability.holder)
+    async def commit(self, capability: Held, *, enveloped: bool) -> None:
+        """Proven by an envelope of upstream, or by the call."""
+        if enveloped:
+            await self.committed_by_envelope(capability)
+        else:
+            await self.committed(capability, capability.holder)
 
     @rule(capability=CAPABILITIES, term=st.sampled_from(sorted(OTHER_TERMS)), of=CAPABILITIES, after=MOSTLY)
     @played
