@@ -1,0 +1,131 @@
+"""The function that commits by envelopes: what it writes, with which other plans, and when it is asked again."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import asyncpg
+from structlog.testing import capture_logs
+
+from authority.domain.action_envelope import ActionParty
+from authority.domain.plan import CommitPlan, Committed
+from authority.domain.reasons import Reason
+from tests.integration.postgres.superuser import Superuser
+from tests.world.enveloping import SUBJECT, envelope_for, envelope_of, plan_by, signed
+from tests.world.world import World, all_are, reason_of, soon
+
+
+async def proofs(superuser: Superuser, world: World) -> Sequence[asyncpg.Record]:
+    """The envelopes that are kept of the tenant."""
+    return await superuser.fetch("select * from authority.upstream_proof where tenant = $1", str(world.tenant))
+
+
+async def enveloped(world: World, name: str | None = None) -> CommitPlan:
+    """A plan that an envelope proves, which calls the service's key so."""
+    issued = await world.issued()
+    return await plan_by(world, issued, signed(envelope_for(world, issued), world.service.key, name))
+
+
+@asynccontextmanager
+async def name_taken_back_amid(superuser: Superuser) -> AsyncIterator[None]:
+    """As long as the block lasts, a name stands for its key when it is looked up first, and for none after that."""
+    name = "authority.called_key(text, text)"
+    whole = await superuser.fetchval("select pg_get_functiondef($1::regprocedure)", name)
+    key = await superuser.fetchval("select key_id from authority.key_alias where state = 'active' limit 1")
+    await superuser.execute(
+        f"""
+        create sequence authority.looked_up;
+        create or replace function authority.called_key(of_tenant text, called text) returns bytea language plpgsql
+        volatile security definer as $$ begin
+          return case when nextval('authority.looked_up') = 1 then '\\x{key.hex()}'::bytea end;
+        end $$;
+        """
+    )
+    try:
+        yield
+    finally:
+        await superuser.execute(whole)
+        await superuser.execute("drop sequence authority.looked_up")
+
+
+async def test_it_keeps_an_envelope_whole_and_once_however_often_its_plan_is_asked(
+    world: World, superuser: Superuser
+) -> None:
+    # given a plan that was carried out, when its answer is lost and it is asked again, after its name was taken back
+    await world.authority.store.key_aliases.add(world.tenant, "lost/1", world.service.key_id, world.now())
+    plan = await enveloped(world, "lost/1")
+    first = await world.carry_out(plan)
+    await world.authority.store.key_aliases.revoke(world.tenant, "lost/1", world.now())
+    second = await world.carry_out(plan)
+
+    # then it is its own success both times, and the envelope is there as it came
+    assert first == second
+    assert isinstance(first, Committed)
+    assert not first.replayed
+    [kept] = await proofs(superuser, world)
+    assert plan.action_proof is not None
+    envelope = plan.action_proof.envelope
+    assert (str(kept["receipt_id"]), kept["envelope"], kept["digest"]) == (
+        plan.receipt_id,
+        envelope.presented,
+        envelope.digest,
+    )
+    assert (kept["key_name"], kept["key_id"].hex()) == ("lost/1", world.service.key.public_key.thumbprint.hex())
+    assert (kept["subject_namespace"], kept["subject_id"]) == (SUBJECT.namespace, SUBJECT.id)
+
+
+async def test_those_with_and_without_envelopes_go_together(world: World, superuser: Superuser) -> None:
+    # given plans of both kinds in one call, one of a name that was taken back, and one that cannot be stored
+    aliases = world.authority.store.key_aliases
+    await aliases.add(world.tenant, "mixed/1", world.service.key_id, world.now())
+    stale, good, plain = await enveloped(world, "mixed/1"), await enveloped(world), world.plan(await world.issued())
+    await aliases.revoke(world.tenant, "mixed/1", world.now())
+    made_up = await enveloped(world)
+    assert made_up.action_proof is not None
+    envelope = made_up.action_proof.envelope
+    says = replace(envelope.says, subject=ActionParty("workload", "\0"))
+    poison = replace(made_up, action_proof=replace(made_up.action_proof, envelope=replace(envelope, says=says)))
+
+    committer = world.authority.store.committer
+    outcomes = await committer.commit_together([stale, plain, poison, good], soon(30))
+
+    # then each is answered for itself, and only the envelope of who won by it is kept
+    assert [type(outcome) for outcome in (outcomes[1], outcomes[3])] == [Committed, Committed]
+    assert reason_of(outcomes[0]) is Reason.PROOF_INVALID
+    assert isinstance(outcomes[2], Exception)
+    assert [str(kept["receipt_id"]) for kept in await proofs(superuser, world)] == [good.receipt_id]
+    assert await world.counts() == all_are(2)
+
+
+async def test_i11_a_name_that_is_taken_back_in_the_middle_commits_nothing(world: World, superuser: Superuser) -> None:
+    # given a name that stands for its key when the function begins, and for none once it holds its locks
+    await world.authority.store.key_aliases.add(world.tenant, "amid/1", world.service.key_id, world.now())
+    plan = await enveloped(world, "amid/1")
+    async with name_taken_back_amid(superuser):
+        with capture_logs() as logs:
+            outcome = await world.carry_out(plan)
+
+    # then all of it is undone, and asked again is refused
+    assert reason_of(outcome) is Reason.PROOF_INVALID
+    assert [entry["why"] for entry in logs if entry["event"] == "commit asked again"] == ["COLLIDED"]
+    assert await world.counts() == all_are(0)
+    assert await proofs(superuser, world) == []
+
+
+async def test_g15_an_envelope_that_cannot_be_kept_takes_the_commit_along(world: World, superuser: Superuser) -> None:
+    # given a database that keeps no envelopes
+    issued = await world.issued()
+    plan = await plan_by(world, issued, envelope_of(world, issued))
+    name = "alter table authority.upstream_proof {} constraint of_none {}"
+    await superuser.execute(name.format("add", "check (false) not valid"))
+    try:
+        [outcome] = await asyncio.gather(world.carry_out(plan), return_exceptions=True)
+    finally:
+        await superuser.execute(name.format("drop", ""))
+
+    # then nothing is written, nothing is burned, and the same commit succeeds when it can
+    assert isinstance(outcome, asyncpg.CheckViolationError)
+    assert await world.counts() == all_are(0)
+    assert isinstance(await world.carry_out(plan), Committed)
+    assert len(await proofs(superuser, world)) == 1
