@@ -49,5 +49,6 @@ class InProcessStandings:
             None if tables.active_principal(terms.tenant, terms.holder) else Refusal(Reason.REVOKED),
         ]
         if terms.grant_digest:
-            found += grant_refusals(tables, terms.tenant, terms.grant_digest, now)
+            against = grant_refusals(tables, terms.tenant, terms.grant_digest, now)
+            found += [refusal and Refusal(refusal.reason) for refusal in against]
         return found

@@ -7,6 +7,7 @@ from typing import TypeVar
 from authority.domain.identity import Caller
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
+from authority.domain.replay import ReplayAnswer, ReplayOutcome
 from authority.domain.tally import REPLAYED
 from authority.rpc.use_cases import UseCases
 from authority.usecases.commit import CommitAnswer, CommitRequest
@@ -31,6 +32,7 @@ def tallied(use_cases: UseCases, tally: Tally) -> UseCases:
         revoke_capability=_one(use_cases.revoke_capability, tally),
         revoke_record=_one(use_cases.revoke_record, tally),
         withdraw_proposal=_one(use_cases.withdraw_proposal, tally),
+        reserve_replay=_one(use_cases.reserve_replay, tally),
     )
 
 
@@ -86,6 +88,13 @@ def _count_replay(tally: Tally, caller: Caller, answer: object) -> None:
             | RevocationAnswer(revoked=RevokedRecord(replayed=True))
         ):
             tally.count(caller, REPLAYED)
+        # Answers, not refusals: an envelope that came again, or under another's key, is worth knowing of all the same.
+        case ReplayAnswer(outcome=ReplayOutcome.RESERVED, replayed=True):
+            tally.count(caller, REPLAYED)
+        case ReplayAnswer(outcome=ReplayOutcome.REPLAY):
+            tally.count(caller, Reason.PROOF_REPLAYED.name)
+        case ReplayAnswer(outcome=ReplayOutcome.CONFLICT):
+            tally.count(caller, Reason.IDEMPOTENCY_CONFLICT.name)
 
 
 def _count_item(tally: Tally, caller: Caller, answer: object) -> None:

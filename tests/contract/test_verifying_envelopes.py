@@ -1,10 +1,12 @@
 """VerifyActionEnvelope: what is said of an envelope's ids, from stored state alone; and the port `Standings`."""
 
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
+from authority.domain.decision import ApprovalVerdict
 from authority.domain.grant import GrantAction
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.reasons import Reason
@@ -12,9 +14,13 @@ from authority.domain.references import DAY, SECOND
 from authority.domain.refusal import Refusal, highest
 from authority.usecases.verify_action_envelope import EnvelopeQuestion, EnvelopeVerdict
 from tests.contract.test_live_state import WITHDRAWALS, Case, Cause, holder_key_revoked, holder_revoked
+from tests.world.external import ISSUER, configured
 from tests.world.granting import Granted, Granting
+from tests.world.identities import link
 from tests.world.interop import action, envelope_for, envelope_under, judged, wire
-from tests.world.world import NAMESPACE, PERMIT_ALL, World, must, reason_of
+from tests.world.reviewing import Review
+from tests.world.withdrawing import withdraw
+from tests.world.world import NAMESPACE, PERMIT_ALL, Allowed, Issued, World, must, reason_of
 
 ALLOWED = EnvelopeVerdict(None, None)
 ABSENT = EnvelopeVerdict(
@@ -140,6 +146,97 @@ async def test_i11_what_a_commit_would_be_refused_for_is_foretold(world: World, 
     foretold = Reason.HOLDER_MISMATCH if cause in NOBODY_LEFT else reason
     assert reason_of(highest((verdict.policy, verdict.capability))) is foretold
     assert await case.answer() is reason
+
+
+async def persons_become_one(world: World) -> Issued:
+    """Of two who approved."""
+    review, carol = await Review.begin(world), await world.register(PrincipalKind.USER, "carol")
+    await review.approved(world.user, carol)
+    issued = await review.issued()
+    await link(world, world.user, carol)
+    return issued
+
+
+async def approver_is_revoked(world: World) -> Issued:
+    """One of two."""
+    review, carol = await Review.begin(world), await world.register(PrincipalKind.USER, "carol")
+    await review.approved(world.user, carol)
+    issued = await review.issued()
+    await world.authority.store.administration.revoke_principal(world.tenant, carol.ref, world.now())
+    return issued
+
+
+async def person_takes_back_what_policy_allowed(world: World) -> Issued:
+    """Nobody was asked before."""
+    issued = await world.issued()
+    must(await world.approve(issued.ground.proposal, ApprovalVerdict.REVOKE))
+    return issued
+
+
+async def external_key_is_revoked(world: World) -> Issued:
+    """On whose word the decision rests."""
+    external = await configured(world)
+    proposal = await world.validated(by=world.user)
+    validation = must(await world.validate(proposal)).signed
+    decision = must(await world.decide(proposal, externals=(external.decides(world, proposal, validation),)))
+    issued = await world.issued_on(Allowed(proposal, validation, decision))
+    await world.authority.store.external_authorities.revoke_key(world.tenant, ISSUER, external.key_id, world.now())
+    return issued
+
+
+async def other_correction_is_first(world: World) -> Issued:
+    """Of the same record."""
+    record_id = (await world.committed())[1].receipt.record_id
+    first, second = [must(await world.correct(record_id)) for _ in range(2)]
+    issued = await world.issued_on(await world.allow(second))
+    must(await world.commit(await world.issued_on(await world.allow(first))))
+    return issued
+
+
+async def corrected_record_is_revoked(world: World) -> Issued:
+    """Which is to be corrected."""
+    record_id = (await world.committed())[1].receipt.record_id
+    issued = await world.issued_on(await world.allow(must(await world.correct(record_id))))
+    must(await world.revoke_record(record_id))
+    return issued
+
+
+async def grant_is_revoked(world: World) -> Issued:
+    """Under which the capability was issued."""
+    granting = Granting(world)
+    granted = await granting.issued(world.service)
+    issued = await granting.issued_under(granted)
+    must(await granting.revoke(granted))
+    return issued
+
+
+async def withdrawn(world: World) -> Issued:
+    """By its proposer."""
+    issued = await world.issued()
+    must(await withdraw(world, issued.ground.proposal))
+    return issued
+
+
+LOST: dict[Callable[[World], Awaitable[Issued]], Reason] = {
+    persons_become_one: Reason.APPROVAL_REQUIRED,
+    approver_is_revoked: Reason.APPROVAL_REQUIRED,
+    person_takes_back_what_policy_allowed: Reason.APPROVAL_REQUIRED,
+    external_key_is_revoked: Reason.KEY_REVOKED,
+    other_correction_is_first: Reason.NOT_VALIDATED,
+    corrected_record_is_revoked: Reason.REVOKED,
+    grant_is_revoked: Reason.REVOKED,
+    withdrawn: Reason.NOT_VALIDATED,
+}
+
+
+@pytest.mark.parametrize("lost", LOST)
+async def test_i11_whatever_a_commit_rests_on_is_foretold(
+    world: World, lost: Callable[[World], Awaitable[Issued]]
+) -> None:
+    issued = await lost(world)
+    verdict = await judged(world, envelope_for(world, issued))
+    assert reason_of(highest((verdict.policy, verdict.capability))) is LOST[lost]
+    assert reason_of(await world.commit(issued)) is LOST[lost]
 
 
 async def test_i11_of_holder_and_key_the_store_says_what_became(world: World) -> None:

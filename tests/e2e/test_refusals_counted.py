@@ -1,6 +1,7 @@
 """Refusals, replays and conflicts are counted over the wire; strangers fill no table (semantics §9, case G16)."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
 from authority.domain.references import Instant
 from capability_authority.client import (
@@ -49,6 +50,18 @@ async def revokes_twice(team: Team, capability: IssuedCapability, record_id: str
     assert [(await team.admin.revoke_record(record_id)).replayed for _ in range(2)] == [False, True]
 
 
+async def reserves_again(team: Team) -> None:
+    """An envelope is reserved, by the same request again, by another, and another envelope under its key."""
+    soon = datetime.now(UTC) + timedelta(minutes=5)
+    outcomes = []
+    for request_id, digest in (("r", "0"), ("r", "0"), ("s", "0"), ("t", "1")):
+        answer = await team.service.reserve_replay(
+            "key", envelope_digest=f"sha256:{digest * 64}", expire_time=soon, request_id=request_id
+        )
+        outcomes.append((answer.outcome, answer.replayed))
+    assert outcomes == [("reserved", False), ("reserved", True), ("replay", False), ("conflict", False)]
+
+
 async def test_what_is_refused_and_replayed_is_counted_until_the_last_moment(installation: Installation) -> None:
     # Given a service of its own, which nothing else asks
     tenant = await installation.tenant()
@@ -61,6 +74,7 @@ async def test_what_is_refused_and_replayed_is_counted_until_the_last_moment(ins
             await commits_again(team, ready, other)
             await issues_again(team, other)
             await revokes_twice(team, other.capability, committed.record_id)
+            await reserves_again(team)
             await refused(team.agent.watch_audit_events().__anext__(), NotAllowed)
         service.terminate()
         assert await service.ends() == 0
@@ -70,7 +84,9 @@ async def test_what_is_refused_and_replayed_is_counted_until_the_last_moment(ins
         listed = await operator.administration.list_refusals(tenant.ref, Instant(0))
     counted = {(str(one.principal).partition("|")[2], one.reason): one.count for one in listed}
     assert counted == {
-        ("service", "REPLAYED"): 6,
+        ("service", "REPLAYED"): 7,
+        ("service", "PROOF_REPLAYED"): 1,
+        ("service", "IDEMPOTENCY_CONFLICT"): 1,
         ("service", "BINDING_MISMATCH"): 2,
         ("admin", "REPLAYED"): 1,
         ("agent", "NOT_ALLOWED"): 1,
