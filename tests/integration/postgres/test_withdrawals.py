@@ -63,6 +63,10 @@ async def unlink_two(world: World, issued: Issued) -> None:
     await world.authority.store.principal_links.revoke(world.tenant, world.user.ref, world.admin.ref, world.now())
 
 
+async def take_name_back(world: World, issued: Issued) -> None:
+    await world.authority.store.key_aliases.revoke(world.tenant, "k1", world.now())
+
+
 async def set_mode(world: World, issued: Issued) -> None:
     await world.authority.store.administration.set_mode(world.tenant, NAMESPACE, Mode.OBSERVE, world.now())
 
@@ -76,6 +80,7 @@ WITHDRAWALS: dict[str, tuple[Withdrawal, Reason]] = {
     "approval": (revoke_approval, Reason.APPROVAL_REQUIRED),
     "revision, by a person": (reject, Reason.NOT_VALIDATED),
 }
+CHANGES = ["mode", "link", "link revoked", "name of a key"]
 LOCKS = {"issuer key": "authority.global_lock()"}
 """An issuer key is withdrawn in all tenants at once, everything else in one."""
 
@@ -149,14 +154,15 @@ async def test_a_commit_does_not_get_in_front_of_a_withdrawal_that_waits(world: 
     assert await world.counts() == all_are(1)
 
 
-@pytest.mark.parametrize("change_it", [set_mode, link_two, unlink_two], ids=["mode", "link", "link revoked"])
+@pytest.mark.parametrize("change_it", [set_mode, link_two, unlink_two, take_name_back], ids=CHANGES)
 async def test_i11_what_no_commit_reads_itself_excludes_commits_too(
     world: World, superuser: Superuser, change_it: Withdrawal
 ) -> None:
-    # given the mode of a memory namespace, and who is one person: decisions rest on both
+    # given the mode of a memory namespace, who is one person, and what a key is called: decisions and proofs rest on it
     issued = await world.issued()
     if change_it is unlink_two:
         await link_two(world, issued)
+    await world.authority.store.key_aliases.add(world.tenant, "k1", world.service.key_id, world.now())
     async with gate(superuser) as closed:
         commit = asyncio.create_task(world.carry_out(world.plan(issued)))
         await closed.reached()
