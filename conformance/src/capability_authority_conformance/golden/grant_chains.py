@@ -2,7 +2,13 @@
 
 from typing import Final
 
-from capability_authority_conformance.golden import grant_links, grant_narrowing, grant_shapes, grant_uses
+from capability_authority_conformance.golden import (
+    grant_links,
+    grant_narrowing,
+    grant_shapes,
+    grant_signatures,
+    grant_uses,
+)
 from capability_authority_conformance.golden.form import Flag, Group, Test, VectorFile
 from capability_authority_conformance.golden.key_sets import key_record
 from capability_authority_conformance.golden.published_keys import published
@@ -64,7 +70,7 @@ def grant_chains() -> VectorFile:
         ("Selectors", grant_narrowing.selectors()),
         ("Who is who, and for how long", grant_links.terms()),
         ("How blocks hang together", grant_links.links()),
-        ("Who signed", grant_links.signatures()),
+        ("Who signed", grant_signatures.signatures()),
         ("What no grant can say", grant_shapes.misshapen()),
         ("What a grant is used for, and when", grant_uses.uses()),
     )

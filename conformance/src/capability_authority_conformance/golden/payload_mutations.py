@@ -110,21 +110,13 @@ def _changed(draw: Draw, data: bytes, depth: int) -> bytes:
         return _changed_bytes(draw, data) if draw.below(2) else _with_another(draw, data)
     index = draw.below(len(fields))
     if depth and fields[index].wire_type == wire.BYTES and draw.below(2):
-        below = wire.field(fields[index].number, _changed(draw, _value(fields[index]), depth - 1))
+        below = wire.field(fields[index].number, _changed(draw, wire.value_of(fields[index]), depth - 1))
         return _joined([*fields[:index], wire.Field(0, 0, below), *fields[index + 1 :]])
     return draw.one(_FIELD_CHANGES)(draw, fields, index)
 
 
 def _joined(fields: Sequence[wire.Field]) -> bytes:
     return b"".join(field.raw for field in fields)
-
-
-def _value(field: wire.Field) -> bytes:
-    """What stands behind the tag and the length."""
-    rest = field.raw[len(wire.tag(field.number, field.wire_type)) :]
-    while rest[0] & 0x80:
-        rest = rest[1:]
-    return rest[1:]
 
 
 def _changed_bytes(draw: Draw, data: bytes) -> bytes:
@@ -208,7 +200,7 @@ def _split(draw: Draw, fields: list[wire.Field], index: int) -> bytes:
     number, wire_type, raw = fields[index]
     if wire_type != wire.BYTES:
         return _replaced(fields, index, raw + raw)
-    value = _value(fields[index])
+    value = wire.value_of(fields[index])
     cut = draw.below(len(value) + 1)
     return _replaced(fields, index, wire.field(number, value[:cut]) + wire.field(number, value[cut:]))
 

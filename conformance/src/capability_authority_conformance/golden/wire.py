@@ -14,6 +14,7 @@ __all__ = [
     "field",
     "fields_of",
     "tag",
+    "value_of",
     "varint",
 ]
 
@@ -55,6 +56,15 @@ def field(number: int, value: bytes | int) -> bytes:
     if isinstance(value, int):
         return tag(number, VARINT) + varint(value)
     return tag(number, BYTES) + varint(len(value)) + value
+
+
+def value_of(field: Field) -> bytes:
+    """What stands in a field behind its tag and length, whatever bytes those are written in."""
+    if field.wire_type != BYTES:
+        raise ValueError("only a value with a length has bytes")
+    _, position = _read_varint(field.raw, 0)
+    _, position = _read_varint(field.raw, position)
+    return field.raw[position:]
 
 
 def fields_of(data: bytes) -> tuple[Field, ...]:
