@@ -14,21 +14,22 @@ PACKAGE: Final = "claude-flow@3.43.0"
 SHA512: Final = "qaONGM4PdXHstuoXWUjVHlhJdFoNrn9TfWSVT7msEod8By5yMZpc86ww0a9l1qppyYqCG4TvsVaV7XvWnFJd/g=="
 """Of the tarball, as the registry publishes it (`npm view claude-flow@3.43.0 dist.integrity`)."""
 _TARBALL: Final = "claude-flow-3.43.0.tgz"
-_MODULE: Final = "package/node_modules/@claude-flow/security/dist/policy/product-plane.js"
+_MODULE: Final = "package/node_modules/@claude-flow/security/dist/policy/product-plane"
 _WITHIN_S: Final = 120
 
 
 def published_module(cache: Path) -> Path:
-    """The module's file, an ES module that imports node:crypto alone. The registry is asked when `cache` has none.
+    """The module's file, an ES module that imports node:crypto alone; its types lie beside it.
 
-    Raises `AssertionError` that says so when the registry cannot be reached, or hands over something else.
+    The registry is asked when `cache` has none. Raises `AssertionError` that says so when the registry cannot be
+    reached, or hands over something else.
     """
     with (cache / "lock").open("w") as alone:
         fcntl.flock(alone, fcntl.LOCK_EX)
         tarball = cache / _TARBALL
         if not tarball.exists():
             _pack(cache)
-        return _extracted(tarball, cache / "product-plane.mjs")
+        return _extracted(tarball, cache)
 
 
 def _pack(cache: Path) -> None:
@@ -49,12 +50,13 @@ def _pack(cache: Path) -> None:
     (draft / _TARBALL).rename(cache / _TARBALL)
 
 
-def _extracted(tarball: Path, module: Path) -> Path:
+def _extracted(tarball: Path, folder: Path) -> Path:
     data = tarball.read_bytes()
     found = base64.b64encode(hashlib.sha512(data).digest()).decode()
     assert found == SHA512, f"{tarball} is not {PACKAGE}: its sha512 is {found}"
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-        member = archive.extractfile(_MODULE)
-        assert member is not None, f"{PACKAGE} has no {_MODULE}"
-        module.write_bytes(member.read())
-    return module
+        for published, here in ((".js", ".mjs"), (".d.ts", ".d.mts")):
+            member = archive.extractfile(_MODULE + published)
+            assert member is not None, f"{PACKAGE} has no {_MODULE}{published}"
+            (folder / f"product-plane{here}").write_bytes(member.read())
+    return folder / "product-plane.mjs"

@@ -25,7 +25,12 @@ import {
   RevokedKind,
   type SignedStatement,
 } from "../src/proto/capability_authority/v1/statements_pb.js";
-import { KeyPurpose, KeyState, PrincipalRefSchema, TenantRefSchema } from "../src/proto/capability_authority/v1/types_pb.js";
+import {
+  KeyPurpose,
+  KeyState,
+  PrincipalRefSchema,
+  TenantRefSchema,
+} from "../src/proto/capability_authority/v1/types_pb.js";
 
 const ISSUER = "authority.test";
 export const TENANT = { namespace: "test", id: "one" };
@@ -127,5 +132,9 @@ export function revocation({ key }: Known, sequence: bigint, previousSequence: b
 /** The heartbeat of a feed that goes so far. */
 export function heartbeat({ key }: Known, sequence: bigint): SignedStatement {
   const tenant = create(TenantRefSchema, TENANT);
-  return sign(RevocationHeartbeatSchema, create(RevocationHeartbeatSchema, { issuer: ISSUER, tenant, sequence, asOfTime: timestamp(2_000) }), key);
+  return sign(
+    RevocationHeartbeatSchema,
+    create(RevocationHeartbeatSchema, { issuer: ISSUER, tenant, sequence, asOfTime: timestamp(2_000) }),
+    key,
+  );
 }

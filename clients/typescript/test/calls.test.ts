@@ -21,12 +21,18 @@ import {
   RevokeCapabilityRequestSchema,
   RevokeCapabilityResponseSchema,
 } from "../src/proto/capability_authority/v1/capability_service_pb.js";
-import { GetMemoryRecordRequestSchema, GetMemoryRecordResponseSchema } from "../src/proto/capability_authority/v1/memory_service_pb.js";
+import {
+  GetMemoryRecordRequestSchema,
+  GetMemoryRecordResponseSchema,
+} from "../src/proto/capability_authority/v1/memory_service_pb.js";
 import { type Invocation, InvocationSchema } from "../src/proto/capability_authority/v1/statements_pb.js";
 import { type Arrived, answer, answering, arrived, clientOf, refusal, someCredentials } from "./answering.js";
 
 const REVOKED = answer(RevokeCapabilityResponseSchema, create(RevokeCapabilityResponseSchema, { replayed: true }));
-const RECORD = answer(GetMemoryRecordResponseSchema, create(GetMemoryRecordResponseSchema, { record: { recordId: "r" } }));
+const RECORD = answer(
+  GetMemoryRecordResponseSchema,
+  create(GetMemoryRecordResponseSchema, { record: { recordId: "r" } }),
+);
 const BUSY = refusal(Code.Unavailable, "DEPENDENCY_UNAVAILABLE");
 
 function proofOf({ headers }: Arrived, credentials: CapabilityAuthority["credentials"]): Invocation {
@@ -65,7 +71,9 @@ test("a read that is tried again has another proof, for each works once", async 
 });
 
 test("waits double up to the longest, with jitter, on top of what the authority asks for", async () => {
-  const server = await answering((_, number) => (number < 5 ? refusal(Code.Aborted, "IN_PROGRESS", { retryMs: 50 }) : REVOKED));
+  const server = await answering((_, number) =>
+    number < 5 ? refusal(Code.Aborted, "IN_PROGRESS", { retryMs: 50 }) : REVOKED,
+  );
   const { client, waits } = clientOf(server, { retries: { longestDelayMs: 300 } });
 
   await client.revoke("capability");
@@ -73,7 +81,7 @@ test("waits double up to the longest, with jitter, on top of what the authority 
   assert.deepEqual(waits, [100, 150, 200, 200]);
 });
 
-test("after enough attempts the last refusal is thrown, and says that the outcome is unknown, and the key", async () => {
+test("after enough attempts the last refusal is thrown, and says what is in doubt, and the key", async () => {
   const server = await answering(() => BUSY);
   const { client } = clientOf(server, { retries: { attempts: 3 } });
 
@@ -83,7 +91,10 @@ test("after enough attempts the last refusal is thrown, and says that the outcom
   assert.equal(error.attempts, 3);
   assert.equal(error.outcomeUnknown, true);
   assert.equal(error.key, "mine");
-  assert.match(error.message, /^RevokeCapability after 3 attempts: .*the change may have happened: call again with the same request_id mine/);
+  assert.match(
+    error.message,
+    /^RevokeCapability after 3 attempts: .*the change may have happened: call again with the same request_id mine/,
+  );
 });
 
 test("no wait outlasts the time of the call", async () => {
@@ -215,8 +226,14 @@ test("any RPC is called by its name, with its own request", async () => {
   const { client } = clientOf(server);
   const request = create(GetMemoryRecordRequestSchema, { recordId: "r" });
 
-  assert.equal((await client.call("MemoryService/GetMemoryRecord", request)).$typeName, GetMemoryRecordResponseSchema.typeName);
-  assert.equal((await client.call("/capability_authority.v1.MemoryService/GetMemoryRecord", request)).$typeName, GetMemoryRecordResponseSchema.typeName);
+  assert.equal(
+    (await client.call("MemoryService/GetMemoryRecord", request)).$typeName,
+    GetMemoryRecordResponseSchema.typeName,
+  );
+  assert.equal(
+    (await client.call("/capability_authority.v1.MemoryService/GetMemoryRecord", request)).$typeName,
+    GetMemoryRecordResponseSchema.typeName,
+  );
 
   await assert.rejects(client.call("GetMemoryRecords", request), UnknownRpc);
   await assert.rejects(client.call("RevokeCapability", request), TypeError);
@@ -232,9 +249,18 @@ test("the trace goes along: what is given, or what the source gives", async () =
   await client.getRecord("r", { traceparent: given });
   await client.getRecord("r");
 
-  assert.deepEqual(server.calls.map(({ headers }) => headers["traceparent"]), [given, current]);
-  assert.deepEqual(server.calls.map(({ headers }) => headers["tracestate"]), [undefined, "a=b"]);
-  assert.match(String(server.calls[0]?.headers["user-agent"]), /^capability-authority-typescript\/\d+\.\d+\.\d+ contract\/\d+$/);
+  assert.deepEqual(
+    server.calls.map(({ headers }) => headers["traceparent"]),
+    [given, current],
+  );
+  assert.deepEqual(
+    server.calls.map(({ headers }) => headers["tracestate"]),
+    [undefined, "a=b"],
+  );
+  assert.match(
+    String(server.calls[0]?.headers["user-agent"]),
+    /^capability-authority-typescript\/\d+\.\d+\.\d+ contract\/\d+$/,
+  );
   await assert.rejects(client.getRecord("r", { traceparent: `${given}\n` }), TypeError);
   await assert.rejects(client.getRecord("r", { traceparent: "00-0" }), TypeError);
 });
@@ -247,13 +273,18 @@ test("without a key the tenant is named, and a token is asked for every attempt"
 
   await client.getRecord("r");
 
-  assert.deepEqual(server.calls.map(({ headers }) => headers["authorization"]), ["Bearer token-1", "Bearer token-2"]);
+  assert.deepEqual(
+    server.calls.map(({ headers }) => headers["authorization"]),
+    ["Bearer token-1", "Bearer token-2"],
+  );
   assert.equal(server.calls[0]?.headers["capability-authority-tenant"], "test|one");
   assert.equal(server.calls[0]?.headers[PROOF_METADATA_KEY], undefined);
 });
 
 test("a commit that brings a signed envelope has no other proof", async () => {
-  const server = await answering(() => refusal(Code.PermissionDenied, "PROOF_INVALID", { metadata: { proof: "action" } }));
+  const server = await answering(() =>
+    refusal(Code.PermissionDenied, "PROOF_INVALID", { metadata: { proof: "action" } }),
+  );
   const { client } = clientOf(server);
   const request = create(CommitValidatedRequestSchema, { presentation: {}, upstreamEnvelopeJson: "{}" });
 
@@ -264,12 +295,21 @@ test("a commit that brings a signed envelope has no other proof", async () => {
 });
 
 test("plaintext is spoken on this machine alone", () => {
-  const connect = (target: string): void => CapabilityAuthority.connect({ credentials: someCredentials(), target }).close();
+  const connect = (target: string): void =>
+    CapabilityAuthority.connect({ credentials: someCredentials(), target }).close();
 
   for (const target of ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "unix:/run/authority.sock"]) {
     connect(target);
   }
-  for (const target of ["localhost:1", "authority.example:443", "10.0.0.1:1", "0.0.0.0:1", "[::2]:1", "127.0.0.1.example:1", "127.0.0.256:1"]) {
+  for (const target of [
+    "localhost:1",
+    "authority.example:443",
+    "10.0.0.1:1",
+    "0.0.0.0:1",
+    "[::2]:1",
+    "127.0.0.1.example:1",
+    "127.0.0.256:1",
+  ]) {
     assert.throws(() => connect(target), PlaintextRefused, target);
   }
   for (const target of ["", "127.0.0.1", "http://127.0.0.1:1", "user@127.0.0.1:1", "127.0.0.1:1/path"]) {

@@ -14,13 +14,19 @@ import { StatusSchema } from "../src/proto/google/rpc/status_pb.js";
 
 const commit = { rpc: rpcNamed("CommitValidated"), keyField: "commit_idempotency_key", key: "mine" };
 
-function refused(reason: string, metadata: Record<string, string> = {}, code = Code.FailedPrecondition): errors.AuthorityError {
+function refused(
+  reason: string,
+  metadata: Record<string, string> = {},
+  code = Code.FailedPrecondition,
+): errors.AuthorityError {
   const info = create(ErrorInfoSchema, { reason, domain: "capability-authority", metadata });
   return errorIn(commit, create(StatusSchema, { code, message: "no", details: [anyPack(ErrorInfoSchema, info)] }));
 }
 
 test("every reason of the contract has an error of its own", () => {
-  const reasons = ErrorReasonSchema.values.filter(({ number }) => number !== 0).map(({ name }) => name.slice("ERROR_REASON_".length));
+  const reasons = ErrorReasonSchema.values
+    .filter(({ number }) => number !== 0)
+    .map(({ name }) => name.slice("ERROR_REASON_".length));
 
   assert.deepEqual([...errors.BY_REASON.keys()], reasons);
   assert.equal(new Set(errors.BY_REASON.values()).size, reasons.length);
@@ -63,13 +69,16 @@ test("errors say what they name", () => {
   assert.deepEqual(conflict.differs, ["content_digest", "media_type"]);
   assert.equal(
     conflict.message,
-    "CommitValidated: no (IDEMPOTENCY_CONFLICT); content_digest, media_type: expected as when commit_idempotency_key mine was" +
-      " first used, presented otherwise; use a new key for a new request",
+    "CommitValidated: no (IDEMPOTENCY_CONFLICT); content_digest, media_type: expected as when commit_idempotency_key mine" +
+      " was first used, presented otherwise; use a new key for a new request",
   );
 
   const mismatch = refused("BINDING_MISMATCH", { term: "media_type" });
   assert(mismatch instanceof errors.BindingMismatch);
-  assert.equal(mismatch.explained("text/plain", "image/png").message, "CommitValidated: no (BINDING_MISMATCH); media_type: expected text/plain, presented image/png");
+  assert.equal(
+    mismatch.explained("text/plain", "image/png").message,
+    "CommitValidated: no (BINDING_MISMATCH); media_type: expected text/plain, presented image/png",
+  );
 
   const stale = refused("PROOF_INVALID", { proof: "issue_time" });
   assert.match(stale.message, /is this machine's clock right\?/);

@@ -51,14 +51,21 @@ test("a receipt is believed when it verifies and is for this commit", async () =
 });
 
 test("a receipt of something else, by someone else, or altered, is not", async () => {
-  const altered: SignedStatement = { ...good, payload: good.payload.map((byte, at) => (at === 20 ? byte ^ 1 : byte)) };
+  const altered: SignedStatement = {
+    ...good,
+    payload: good.payload.map((byte, at) => (at === 20 ? byte ^ 1 : byte)),
+  };
   const others: Record<string, Said> = {
     "no receipt": {},
     altered: { receipt: altered },
     "by a key of another purpose": { receipt: receipt(issuing, mine) },
     "by nobody that is known": { receipt: receipt(newer, mine) },
     "for another key": { receipt: receipt(signing, mine, { commitIdempotencyKey: "other" }) },
-    "for another tenant": { receipt: receipt(signing, mine, { tenant: { $typeName: "capability_authority.v1.TenantRef", namespace: "test", id: "two" } }) },
+    "for another tenant": {
+      receipt: receipt(signing, mine, {
+        tenant: { $typeName: "capability_authority.v1.TenantRef", namespace: "test", id: "two" },
+      }),
+    },
     "for another content": { receipt: receipt(signing, mine, { contentDigest: new Uint8Array(32) }) },
     "for another proposal": { receipt: receipt(signing, mine, { proposalId: "other" }) },
     "named otherwise": { receipt: good, receiptId: "other" },
@@ -108,7 +115,10 @@ test("an authority that is not the pinned issuer is refused before anything is c
   const { client } = clientOf(server);
   const { credentials } = client;
 
-  for (const pinned of [{ credentials: { ...credentials, issuer: "other.test" } }, { pinnedKeyIds: new Set([newer.key.publicKey.keyId]) }]) {
+  for (const pinned of [
+    { credentials: { ...credentials, issuer: "other.test" } },
+    { pinnedKeyIds: new Set([newer.key.publicKey.keyId]) },
+  ]) {
     const { client: careful } = clientOf(server, pinned);
     await assert.rejects(careful.commit(mine, { content: CONTENT }), KeySetRefused);
   }

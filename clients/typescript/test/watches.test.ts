@@ -21,7 +21,10 @@ const key = known(KeyPurpose.REVOCATION);
 
 function told(revocations: readonly SignedStatement[], beat?: SignedStatement): Uint8Array {
   const more: Partial<WatchRevocationsResponse> = beat === undefined ? {} : { heartbeat: beat };
-  return toBinary(WatchRevocationsResponseSchema, create(WatchRevocationsResponseSchema, { revocations: [...revocations], ...more }));
+  return toBinary(
+    WatchRevocationsResponseSchema,
+    create(WatchRevocationsResponseSchema, { revocations: [...revocations], ...more }),
+  );
 }
 
 /** A server whose streams, one after the other, are these; the last is repeated. */
@@ -63,7 +66,10 @@ test("a watch goes on where it was, over streams that end and streams that are c
 
   const news = await first(client, 3);
 
-  assert.deepEqual(news.flatMap(({ revoked }) => revoked.map(({ subject }) => subject)), ["capability-1", "capability-3", "capability-4"]);
+  assert.deepEqual(
+    news.flatMap(({ revoked }) => revoked.map(({ subject }) => subject)),
+    ["capability-1", "capability-3", "capability-4"],
+  );
   assert.equal(news.at(-1)?.feed.asOfMs, 2_000);
   assert.deepEqual(cursors(server), [0n, 3n, 4n, 4n]);
 });

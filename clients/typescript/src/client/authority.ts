@@ -45,9 +45,9 @@ export interface ConnectOptions {
  *     const validation = await authority.validate(proposal);
  *     authority.close();
  *
- * Every attempt of a call is signed anew over exactly the bytes that are sent; attempts of one call share its request id or
- * commit key, so that whatever happens, it happens once. One client serves any number of concurrent calls. `await using`
- * closes it with its block.
+ * Every attempt of a call is signed anew over exactly the bytes that are sent; attempts of one call share its request
+ * id or commit key, so that whatever happens, it happens once. One client serves any number of concurrent calls. `await
+ * using` closes it with its block.
  */
 export class CapabilityAuthority extends InteropVerbs {
   /**

@@ -98,8 +98,8 @@ export function divided<Item extends { readonly bytesInBatch: number }>(items: r
 /**
  * Ask for the items of one call until each has its final answer, or enough was tried, or the time is up.
  *
- * A call that fails is tried again as one, with the same bytes; after one that is answered only those items are asked for
- * again whose own status says that it may help, and the wait is the longest that any of them asks for.
+ * A call that fails is tried again as one, with the same bytes; after one that is answered only those items are asked
+ * for again whose own status says that it may help, and the wait is the longest that any of them asks for.
  */
 export async function settle<Request extends Message, Response extends Message>(
   part: readonly BatchItem<Request, Response>[],
@@ -115,7 +115,15 @@ export async function settle<Request extends Message, Response extends Message>(
   }
   const { ms, policy, signal } = options;
   try {
-    await withRetries((allowed) => askOnce(part.filter((item) => item.isOpen), ask, allowed), { timeoutMs: ms, policy, signal });
+    await withRetries(
+      (allowed) =>
+        askOnce(
+          part.filter((item) => item.isOpen),
+          ask,
+          allowed,
+        ),
+      { timeoutMs: ms, policy, signal },
+    );
   } catch (error) {
     // Each item has been told already, by its own key.
     if (!(error instanceof AuthorityError)) {

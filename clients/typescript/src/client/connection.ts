@@ -29,7 +29,7 @@ import { ConnectionClosed, type TransportError } from "./errors.js";
 import { KeySets } from "./key-sets.js";
 import { type ProofSources, REAL_SOURCES, provingInterceptor } from "./proofs.js";
 import { type RetryPolicy, withRetries } from "./retries.js";
-import { type Rpc, rpcNamed, rpcOf } from "./rpcs.js";
+import { type Rpc, pathOf, rpcNamed, rpcOf } from "./rpcs.js";
 import { type KeyedCall, errorOf, keyedCall, transportError } from "./statuses.js";
 import { destinationOf } from "./targets.js";
 import { type TraceSource, traceHeaders } from "./tracing.js";
@@ -111,7 +111,8 @@ export class Connection {
   }
 
   /**
-   * Call any RPC by its name, "CommitValidated" or longer, with its request message; the response message.
+   * Call any RPC by its method, `CapabilityService.method.getKeySet`, or by its name, "GetKeySet" or longer, with its
+   * request message; the response message.
    *
    * An empty `requestId` is filled in, the same for all attempts.
    *
@@ -119,8 +120,14 @@ export class Connection {
    * @throws {TypeError} when `request` is not the RPC's request message, and for a stream.
    * @throws {AuthorityError}
    */
-  async call(rpc: string, request: Message, options: CallOptions = {}): Promise<Message> {
-    const known = rpcNamed(rpc);
+  async call<I extends DescMessage, O extends DescMessage>(
+    rpc: DescMethodUnary<I, O>,
+    request: MessageShape<I>,
+    options?: CallOptions,
+  ): Promise<MessageShape<O>>;
+  async call(rpc: string, request: Message, options?: CallOptions): Promise<Message>;
+  async call(rpc: string | DescMethodUnary, request: Message, options: CallOptions = {}): Promise<Message> {
+    const known = rpcNamed(typeof rpc === "string" ? rpc : pathOf(rpc));
     if (request.$typeName !== known.method.input.typeName) {
       throw new TypeError(`${known.name} takes ${known.method.input.typeName}, not ${request.$typeName}`);
     }

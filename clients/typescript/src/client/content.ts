@@ -17,8 +17,9 @@ export interface ContentBytes {
 /**
  * The exact bytes to send, and their media type.
  *
- * An object or array is sent as application/json in its RFC 8785 form, so that equal content has one digest. A string is
- * sent as UTF-8, text/plain unless told otherwise. Bytes are sent as they are and need a media type. Size is not judged.
+ * An object or array is sent as application/json in its RFC 8785 form, so that equal content has one digest. A string
+ * is sent as UTF-8, text/plain unless told otherwise. Bytes are sent as they are and need a media type. Size is not
+ * judged.
  *
  * @throws {JsonError} (of `offline`) for JSON that the authority would not take.
  * @throws {TypeError} for a media type that does not fit or is missing, and for a string that has no UTF-8 form.

@@ -42,8 +42,8 @@
  *     ├── ReceiptRejected             the call succeeded, but its receipt proves nothing
  *     └── ExportRejected              the call succeeded, but what it handed over does not hold together
  *
- * `SignatureInvalid` and `KeyRevoked` are what the authority says of a statement it was given; the errors of these names
- * in `capability-authority-client/offline` are what was found here.
+ * `SignatureInvalid` and `KeyRevoked` are what the authority says of a statement it was given; the errors of these
+ * names in `capability-authority-client/offline` are what was found here.
  */
 
 import type { SignedStatement } from "../proto/capability_authority/v1/statements_pb.js";
@@ -169,7 +169,11 @@ export class BindingMismatch extends Denied {
 
   constructor(
     failure: Failure,
-    { expected, presented, ...options }: ErrorOptions & { expected?: string | undefined; presented?: string | undefined } = {},
+    {
+      expected,
+      presented,
+      ...options
+    }: ErrorOptions & { expected?: string | undefined; presented?: string | undefined } = {},
   ) {
     super(failure, options);
     this.expected = expected;
@@ -218,7 +222,8 @@ export class NotYetValid extends Denied {}
 /** A statement that was presented is no longer valid. */
 export class Expired extends Denied {
   override get remedy(): string {
-    return "issue again with the same commit_idempotency_key; where a receipt expired, validate or evaluate again first";
+    const first = "where a receipt expired, validate or evaluate again first";
+    return `issue again with the same commit_idempotency_key; ${first}`;
   }
 }
 

@@ -13,7 +13,11 @@ import {
   readPayload,
   toWire,
 } from "../offline/index.js";
-import { type GrantSpending, type GrantTerms, GrantTermsSchema } from "../proto/capability_authority/v1/grant_service_pb.js";
+import {
+  type GrantSpending,
+  type GrantTerms,
+  GrantTermsSchema,
+} from "../proto/capability_authority/v1/grant_service_pb.js";
 import {
   type Grant,
   GrantSchema,
@@ -35,8 +39,9 @@ export interface GrantChainHeld {
 }
 
 /**
- * What a grant allows. What is not given is absent: it denies in a root, and is refused in a child. An empty list denies
- * all. Selectors (resources, memory namespaces, tools, providers, models) are whole segments, or some of them and "/*".
+ * What a grant allows. What is not given is absent: it denies in a root, and is refused in a child. An empty list
+ * denies all. Selectors (resources, memory namespaces, tools, providers, models) are whole segments, or some of them
+ * and "/*".
  */
 export interface GrantedDimensions {
   readonly audiences?: readonly string[] | undefined;
@@ -191,6 +196,9 @@ export interface GrantStatus {
 }
 
 /** The fields of a request that present a grant; none without one. */
-export function grantFields(grant: GrantChainHeld | undefined): { grant?: SignedStatement; grantAncestors?: SignedStatement[] } {
+export function grantFields(grant: GrantChainHeld | undefined): {
+  grant?: SignedStatement;
+  grantAncestors?: SignedStatement[];
+} {
   return grant === undefined ? {} : { grant: grant.statement, grantAncestors: [...grant.ancestors] };
 }

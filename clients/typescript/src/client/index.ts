@@ -4,7 +4,14 @@ export { type ConnectOptions, CapabilityAuthority, DEFAULT_TIMEOUT_MS } from "./
 export type { CallOptions } from "./call-options.js";
 export type { Content } from "./content.js";
 export * from "./errors.js";
-export { type GrantChainHeld, type GrantStatus, type GrantUse, type GrantedDimensions, HeldGrant, grantTerms } from "./grant-values.js";
+export {
+  type GrantChainHeld,
+  type GrantStatus,
+  type GrantUse,
+  type GrantedDimensions,
+  HeldGrant,
+  grantTerms,
+} from "./grant-values.js";
 export type { CommitItem, Presented } from "./presentations.js";
 export { DEFAULT_RETRIES, type RetryPolicy } from "./retries.js";
 export { UnknownRpc } from "./rpcs.js";

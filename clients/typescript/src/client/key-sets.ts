@@ -54,7 +54,10 @@ export class KeySets {
     if (this.#known === undefined || this.#known.since < oldest) {
       const { pinnedIssuer, pinnedKeyIds } = this.#sources;
       const response = await this.#sources.fetch(options);
-      this.#known = { keySet: keySetFromResponse(response, { issuer: pinnedIssuer, keyIds: pinnedKeyIds }), since: now };
+      this.#known = {
+        keySet: keySetFromResponse(response, { issuer: pinnedIssuer, keyIds: pinnedKeyIds }),
+        since: now,
+      };
     }
     return this.#known.keySet;
   }
@@ -64,7 +67,11 @@ export class KeySets {
    *
    * @throws as `current` and `verify`.
    */
-  async verified<T>(verify: (keySet: KeySet) => T, options: CallOptions = {}, arrived = this.#sources.clock()): Promise<T> {
+  async verified<T>(
+    verify: (keySet: KeySet) => T,
+    options: CallOptions = {},
+    arrived = this.#sources.clock(),
+  ): Promise<T> {
     try {
       return verify(await this.current(options));
     } catch (error) {

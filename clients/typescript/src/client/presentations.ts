@@ -125,7 +125,8 @@ function explain(
     evidence_digests: listed(presentation.evidenceDigests),
     commit_idempotency_key: presentation.commitIdempotencyKey,
   };
-  const bound: unknown = field.fieldKind === "list" ? terms.evidenceDigests : reflect(CommitCapabilitySchema, terms).get(field);
+  const bound: unknown =
+    field.fieldKind === "list" ? terms.evidenceDigests : reflect(CommitCapabilitySchema, terms).get(field);
   return error.explained(written(bound), presented[error.term]);
 }
 

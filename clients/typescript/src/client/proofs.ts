@@ -27,9 +27,10 @@ export const REAL_SOURCES: ProofSources = { nowMs: Date.now, newNonce: () => new
 /**
  * Signs each attempt over exactly the bytes that it sends, and must be the last interceptor before the transport.
  *
- * The message is copied, the copy is serialized and signed, and the copy goes on: nothing can change it any more, and the
- * transport's own serialization gives the same bytes (protobuf-es writes fields in their order; our messages of requests
- * have no maps). Every attempt passes here anew, for a read's proof works once and both kinds go stale while a caller waits.
+ * The message is copied, the copy is serialized and signed, and the copy goes on: nothing can change it any more, and
+ * the transport's own serialization gives the same bytes (protobuf-es writes fields in their order; our messages of
+ * requests have no maps). Every attempt passes here anew, for a read's proof works once and both kinds go stale while a
+ * caller waits.
  */
 export function provingInterceptor(credentials: Credentials, sources: ProofSources = REAL_SOURCES): Interceptor {
   return (next) => async (request) => {

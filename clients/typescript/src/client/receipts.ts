@@ -37,8 +37,8 @@ export interface ReceiptClaim {
 /**
  * What the receipt says, once it verifies and has the `expected` terms and, when given, content.
  *
- * @throws {ReceiptRejected}, which tells of the call what `failure` tells; also when the keys cannot be fetched, for the
- *   call has succeeded then, but nothing proves it yet.
+ * @throws {ReceiptRejected}, which tells of the call what `failure` tells; also when the keys cannot be fetched, for
+ *   the call has succeeded then, but nothing proves it yet.
  */
 export async function believed(
   keySets: KeySets,

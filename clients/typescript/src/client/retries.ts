@@ -73,7 +73,8 @@ export function delayAfter(policy: RetryPolicy, attempt: number, askedMs: number
  *
  * @throws {RangeError} unless `timeoutMs` is positive.
  * @throws {AuthorityError} of the last attempt: when it is final, when there were enough, or when waiting would take
- *   longer than `timeoutMs` allows. Whatever else `attempt` throws, and the reason of an aborted `signal`, ends it at once.
+ *   longer than `timeoutMs` allows. Whatever else `attempt` throws, and the reason of an aborted `signal`, ends it at
+ *   once.
  */
 export async function withRetries<T>(
   attempt: (ms: number) => Promise<T>,

@@ -60,7 +60,8 @@ export function transportError(call: KeyedCall, sentence: string, code?: Code, c
 }
 
 /**
- * The error for what a transport threw: by the reason in its ErrorInfo, or `TransportError` when the authority gave none.
+ * The error for what a transport threw: by the reason in its ErrorInfo, or `TransportError` when the authority gave
+ * none.
  *
  * A reason that this version does not know gives `UnknownReason`.
  */
@@ -71,7 +72,10 @@ export function errorOf(call: KeyedCall, thrown: unknown): AuthorityError {
 
 /** The error for the status that one item of a batch was answered with, by the same rule. */
 export function errorIn(call: KeyedCall, status: Status): AuthorityError {
-  const details = status.details.map(({ typeUrl, value }) => ({ type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1), value }));
+  const details = status.details.map(({ typeUrl, value }) => ({
+    type: typeUrl.slice(typeUrl.lastIndexOf("/") + 1),
+    value,
+  }));
   return failed(call, status.code in Code ? status.code : Code.Unknown, status.message, details);
 }
 
@@ -81,7 +85,13 @@ interface Detail {
   readonly value: Uint8Array;
 }
 
-function failed(call: KeyedCall, code: Code, text: string, details: readonly Detail[], cause?: unknown): AuthorityError {
+function failed(
+  call: KeyedCall,
+  code: Code,
+  text: string,
+  details: readonly Detail[],
+  cause?: unknown,
+): AuthorityError {
   const info = unpacked(details, ErrorInfoSchema);
   const delay = unpacked(details, RetryInfoSchema)?.retryDelay;
   const retryDelayMs = delay && Math.max(Number(delay.seconds) * 1_000 + delay.nanos / 1_000_000, 0);
@@ -97,8 +107,8 @@ function failed(call: KeyedCall, code: Code, text: string, details: readonly Det
 /**
  * The gRPC code of an error.
  *
- * What Node.js itself reports of a connection (refused, reset, not trusted, closed below the call) has codes of connect's
- * own choice; by gRPC's it is UNAVAILABLE. The authority's own answers have no Node.js error behind them.
+ * What Node.js itself reports of a connection (refused, reset, not trusted, closed below the call) has codes of
+ * connect's own choice; by gRPC's it is UNAVAILABLE. The authority's own answers have no Node.js error behind them.
  */
 function codeOf(error: ConnectError): Code {
   const isOfNode = error.cause instanceof Error && "code" in error.cause && typeof error.cause.code === "string";

@@ -19,7 +19,11 @@ export function dateOf(time: Timestamp | undefined): Date {
   return new Date(time === undefined ? 0 : timestampMs(time));
 }
 
-/** The duration of so many milliseconds; undefined stays undefined. @throws {RangeError} for what is no whole number. */
+/**
+ * The duration of so many milliseconds; undefined stays undefined.
+ *
+ * @throws {RangeError} for what is no whole number.
+ */
 export function durationMessage(ms: number | undefined): Duration | undefined {
   if (ms === undefined) {
     return undefined;

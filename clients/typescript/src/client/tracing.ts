@@ -21,7 +21,10 @@ const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}
  *
  * @throws {TypeError} for a traceparent that is not of the form W3C Trace Context gives it.
  */
-export function traceHeaders(traceparent: string | undefined, source: TraceSource | undefined): Readonly<Record<string, string>> {
+export function traceHeaders(
+  traceparent: string | undefined,
+  source: TraceSource | undefined,
+): Readonly<Record<string, string>> {
   const context: Partial<TraceContext> = traceparent === undefined ? (source?.() ?? {}) : { traceparent };
   if (context.traceparent === undefined) {
     return {};

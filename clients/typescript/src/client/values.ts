@@ -215,7 +215,9 @@ export interface RevocationNews {
 export interface Receipt {
   readonly receiptId: string;
   readonly recordId: string;
-  /** The exact bytes of the first success: what to keep as a file. Undefined only where an unverified answer had none. */
+  /**
+   * The exact bytes of the first success: what to keep as a file. Undefined only where an unverified answer had none.
+   */
   readonly statement: SignedStatement | undefined;
   /** When the key that signed the receipt was revoked since: the current receipt key vouches for it. */
   readonly attestation: SignedStatement | undefined;

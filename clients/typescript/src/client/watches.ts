@@ -24,8 +24,8 @@ export interface WatchSettings<Told> {
 /**
  * The messages of a watch, for as long as they are asked for.
  *
- * A stream that ends, is cut or falls silent is followed by another, after pauses that grow while nothing comes, without
- * end; what was lost on the way is told again.
+ * A stream that ends, is cut or falls silent is followed by another, after pauses that grow while nothing comes,
+ * without end; what was lost on the way is told again.
  *
  * @throws {AuthorityError} that says that another would fare no better; the reason of an aborted signal.
  */

@@ -36,7 +36,9 @@ export function numberOf(descriptor: DescEnum, word: string | undefined): number
   }
   const found = descriptor.values.find(({ number }) => number !== 0 && wordOf(descriptor, number) === word);
   if (found === undefined) {
-    const known = descriptor.values.filter(({ number }) => number !== 0).map(({ number }) => wordOf(descriptor, number));
+    const known = descriptor.values
+      .filter(({ number }) => number !== 0)
+      .map(({ number }) => wordOf(descriptor, number));
     throw new RangeError(`${JSON.stringify(word)} is none of: ${known.join(", ")}`);
   }
   return found.number;

@@ -4,11 +4,12 @@
  *     import { verifySignedProductActionEnvelope } from "@claude-flow/security";
  *
  *     const hooks = createAuthorityHooks(client);
- *     const verdict = await verifySignedProductActionEnvelope(signed, { expectedAudience, expectedTenantRef, ...hooks });
+ *     const options = { expectedAudience, expectedTenantRef, ...hooks };
+ *     const verdict = await verifySignedProductActionEnvelope(signed, options);
  *
- * The client's principal is a service (InteropService). Nothing passes that the authority did not allow: where it refuses
- * to answer, cannot be reached or is slow, a hook throws, and upstream denies with `verification_error`. Nothing is kept by
- * which a withdrawn key, capability or grant would pass later.
+ * The client's principal is a service (InteropService). Nothing passes that the authority did not allow: where it
+ * refuses to answer, cannot be reached or is slow, a hook throws, and upstream denies with `verification_error`.
+ * Nothing is kept by which a withdrawn key, capability or grant would pass later.
  */
 
 import { type KeyObject, createPublicKey } from "node:crypto";
@@ -21,7 +22,10 @@ import { SignerMemory } from "./signers.js";
 /** Milliseconds that a hook may take, with all attempts, unless told otherwise. */
 export const HOOK_TIMEOUT_MS = 5_000;
 
-/** Milliseconds for which the verdict on one envelope serves both of its hooks, which upstream calls one after the other. */
+/**
+ * Milliseconds for which the verdict on one envelope serves both of its hooks, which upstream calls one after the
+ * other.
+ */
 const VERDICT_LIFETIME_MS = 1_000;
 
 /** What is verified by `verifySignature`. */
@@ -51,8 +55,8 @@ export interface HookDecision {
 /** The five hooks, under upstream's names. Spread all of them into its options. */
 export interface AuthorityHooks {
   /**
-   * The key of this id, active now; undefined for any other. Upstream asks it only where it is not given `verifySignature`;
-   * then it does not tell who signed, and `policyVerifier` denies what it knows no signer of.
+   * The key of this id, active now; undefined for any other. Upstream asks it only where it is not given
+   * `verifySignature`; then it does not tell who signed, and `policyVerifier` denies what it knows no signer of.
    */
   resolveKey(issuer: string, keyId: string): Promise<KeyObject | undefined>;
   /** Whether the key of this id, active now, signed these bytes; remembers who did for the next two. */
@@ -95,7 +99,8 @@ export function createAuthorityHooks(client: InteropClient, options: HookOptions
       const found = await ifFound(client.resolveKey(keyId, call));
       const isSigned = found !== undefined && found.publicKey.verify(signature, canonicalBytes);
       if (isSigned) {
-        signers.remember(digestText(canonicalBytes), keyId);
+        // By its thumbprint: a name may stand for another key by the time the others are asked.
+        signers.remember(digestText(canonicalBytes), found.keyId);
       }
       return isSigned;
     },
@@ -138,10 +143,15 @@ const UNSIGNED: ActionVerdict = {
 };
 
 /**
- * What the authority says of an envelope that was signed: by one key as a rule. Where several signed the same bytes, it is
- * enough that one of them may do this, for then its owner asked for exactly this.
+ * What the authority says of an envelope that was signed: by one key as a rule. Where several signed the same bytes, it
+ * is enough that one of them may do this, for then its owner asked for exactly this.
  */
-async function judge(client: InteropClient, signers: SignerMemory, envelope: object, call: Call): Promise<EnvelopeVerdicts> {
+async function judge(
+  client: InteropClient,
+  signers: SignerMemory,
+  envelope: object,
+  call: Call,
+): Promise<EnvelopeVerdicts> {
   const bytes = canonicalize(envelope);
   let found: EnvelopeVerdicts = { policy: UNSIGNED, capability: UNSIGNED, receiptId: "" };
   for (const keyId of signers.of(digestText(bytes))) {
@@ -153,7 +163,11 @@ async function judge(client: InteropClient, signers: SignerMemory, envelope: obj
   return found;
 }
 
-async function reserve(client: InteropClient, claim: ReplayClaim, call: Call): Promise<"reserved" | "replay" | "conflict"> {
+async function reserve(
+  client: InteropClient,
+  claim: ReplayClaim,
+  call: Call,
+): Promise<"reserved" | "replay" | "conflict"> {
   const { key, bindingDigest, expiresAt } = claim;
   const { outcome } = await client.reserveReplay(key, {
     envelopeDigest: bindingDigest,

@@ -12,7 +12,9 @@ interface Signed {
   readonly keyIds: readonly string[];
 }
 
-/** Key ids by the digest of the canonical bytes that they signed. Whether a key still counts is the authority's to say. */
+/**
+ * Key ids by the digest of the canonical bytes that they signed. Whether a key still counts is the authority's to say.
+ */
 export class SignerMemory {
   readonly #signed = new Map<string, Signed>();
 

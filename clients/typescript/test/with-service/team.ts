@@ -3,7 +3,13 @@
 import { join } from "node:path";
 import { after } from "node:test";
 
-import { CapabilityAuthority, type ConnectOptions, type Content, type IssuedCapability, type Proposal } from "../../src/index.js";
+import {
+  CapabilityAuthority,
+  type ConnectOptions,
+  type Content,
+  type IssuedCapability,
+  type Proposal,
+} from "../../src/index.js";
 
 /** A setting that whoever runs these tests must give. */
 export function setting(name: string): string {

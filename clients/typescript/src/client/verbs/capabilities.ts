@@ -54,11 +54,11 @@ export class CapabilityVerbs extends IssuingVerbs {
   /**
    * Withdraw a capability for ever, named by itself or by its id: as its holder, an admin, or who may issue.
    *
-   * Once this resolves, nothing is committed with it any more, and no commit that was on its way lands afterwards. Revoked
-   * before, by whomever: the time of that.
+   * Once this resolves, nothing is committed with it any more, and no commit that was on its way lands afterwards.
+   * Revoked before, by whomever: the time of that.
    *
-   * @throws {AuthorityError} `AlreadyCommitted` when it came too late, with the receipt's id; `NotFound` for what is not
-   *   there or not yours; `IdempotencyConflict`.
+   * @throws {AuthorityError} `AlreadyCommitted` when it came too late, with the receipt's id; `NotFound` for what is
+   *   not there or not yours; `IdempotencyConflict`.
    */
   async revoke(
     capability: IssuedCapability | SignedStatement | string,
@@ -73,10 +73,10 @@ export class CapabilityVerbs extends IssuingVerbs {
   /**
    * What is withdrawn in the caller's tenant, verified against the pinned issuer's keys, as it happens.
    *
-   * Everything is taken into `feed`, a new one unless given, before it is told; a feed of before goes on where it was. A
-   * stream that ends or is cut is followed by another, by itself; without news a message comes about every ten seconds, and
-   * makes the feed young again: give `news.feed.view(…)` to `offline` when you verify. Leaving the loop, or aborting, ends
-   * the watch.
+   * Everything is taken into `feed`, a new one unless given, before it is told; a feed of before goes on where it was.
+   * A stream that ends or is cut is followed by another, by itself; without news a message comes about every ten
+   * seconds, and makes the feed young again: give `news.feed.view(…)` to `offline` when you verify. Leaving the loop,
+   * or aborting, ends the watch.
    *
    * @throws {AuthorityError} `CallerUnauthenticated` once the caller is revoked.
    * @throws {StatementError} (of `offline`) for what does not verify, or does not follow what was told before.
@@ -92,7 +92,11 @@ export class CapabilityVerbs extends IssuingVerbs {
     }
   }
 
-  async #takenIn(feed: RevocationFeed, told: WatchRevocationsResponse, { signal }: CallOptions): Promise<RevocationNews> {
+  async #takenIn(
+    feed: RevocationFeed,
+    told: WatchRevocationsResponse,
+    { signal }: CallOptions,
+  ): Promise<RevocationNews> {
     const arrived = this.now();
     const revoked = [];
     for (const statement of told.revocations) {
@@ -105,15 +109,19 @@ export class CapabilityVerbs extends IssuingVerbs {
     return { revoked, feed };
   }
 
-  /** Which versions meet here, asked anew: of this client, of the authority, and of the contract. @throws {AuthorityError} */
+  /**
+   * Which versions meet here, asked anew: of this client, of the authority, and of the contract.
+   *
+   * @throws {AuthorityError}
+   */
   async versions(options: CallOptions = {}): Promise<Versions> {
     const { serviceVersion, contractRevision } = await this.fetchKeySet(options);
     return new Versions(clientVersion(), serviceVersion, CONTRACT_REVISION, contractRevision);
   }
 
   /**
-   * The pinned issuer's keys, to verify statements with `capability-authority-client/offline`: at most five minutes old;
-   * `refresh` fetches them again.
+   * The pinned issuer's keys, to verify statements with `capability-authority-client/offline`: at most five minutes
+   * old; `refresh` fetches them again.
    *
    * @throws {KeySetRefused} (of `offline`) when the authority is not the pinned issuer.
    * @throws {AuthorityError}

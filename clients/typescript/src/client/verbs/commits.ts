@@ -36,17 +36,15 @@ export interface VerifyOption {
 /** What may prove the holder in place of the credentials. */
 export interface EnvelopeOption {
   /**
-   * A signed envelope `cognitum.action.v1` for exactly this commit, as JSON text: it proves the holder, and the credentials
-   * sign nothing. It is good for five minutes; a later retry brings a fresh one.
+   * A signed envelope `cognitum.action.v1` for exactly this commit, as JSON text: it proves the holder, and the
+   * credentials sign nothing. It is good for five minutes; a later retry brings a fresh one.
    */
   readonly upstreamEnvelope?: string | undefined;
 }
 
 /** Names a receipt, by exactly one of its id, its record and a commit key of the caller. */
 export type ReceiptName =
-  | { readonly receiptId: string }
-  | { readonly recordId: string }
-  | { readonly commitIdempotencyKey: string };
+  { readonly receiptId: string } | { readonly recordId: string } | { readonly commitIdempotencyKey: string };
 
 /** Commits and their receipts. */
 export class CommitVerbs extends CapabilityVerbs {
@@ -54,14 +52,14 @@ export class CommitVerbs extends CapabilityVerbs {
    * Consume the capability and write the memory, once; a retry with the same key gives the first result.
    *
    * What is not given is taken from the capability; bytes have its media type unless told otherwise. The receipt is
-   * verified before it is returned, against the pinned issuer's keys (fetched before the commit, within its `timeoutMs`,
-   * and kept for a while); with `verify: false` it is handed over as it came.
+   * verified before it is returned, against the pinned issuer's keys (fetched before the commit, within its
+   * `timeoutMs`, and kept for a while); with `verify: false` it is handed over as it came.
    *
-   * Aborting gives the call up, but a commit that has reached the database may still land: the same key finds it out. So
-   * it is with every error whose `outcomeUnknown` is true.
+   * Aborting gives the call up, but a commit that has reached the database may still land: the same key finds it out.
+   * So it is with every error whose `outcomeUnknown` is true.
    *
-   * @throws {AuthorityError} above all `BindingMismatch`, `IdempotencyConflict`, `Expired`, `Revoked`, `AlreadyCommitted`,
-   *   `ReceiptRejected`.
+   * @throws {AuthorityError} above all `BindingMismatch`, `IdempotencyConflict`, `Expired`, `Revoked`,
+   *   `AlreadyCommitted`, `ReceiptRejected`.
    * @throws {KeySetRefused} (of `offline`) before anything is sent, when the authority is not the pinned issuer.
    */
   async commit(
@@ -87,12 +85,14 @@ export class CommitVerbs extends CapabilityVerbs {
    * Commit many: for each, in order, what `commit` would give, or the error that it would throw.
    *
    * They go in as few calls as fit (512 commits and 3 MiB each), one call after the other; in a call the first of those
-   * that contend wins. A call that fails is tried again as a whole, a commit refused for now by itself. `timeoutMs` is for
-   * all of it, so give many commits more. One that was not sent before the time was up is a `DeadlineExceeded` whose
-   * `outcomeUnknown` is false. Aborting gives up the call under way and those that would follow; the same keys tell.
+   * that contend wins. A call that fails is tried again as a whole, a commit refused for now by itself. `timeoutMs` is
+   * for all of it, so give many commits more. One that was not sent before the time was up is a `DeadlineExceeded`
+   * whose `outcomeUnknown` is false. Aborting gives up the call under way and those that would follow; the same keys
+   * tell.
    *
-   * @throws {JsonError}, {StatementError} (of `offline`) and {TypeError} for what is wrong with any of the requests, and
-   *   {KeySetRefused} or {AuthorityError} when the keys cannot be had by which receipts are verified: before anything is sent.
+   * @throws {JsonError}, {StatementError} (of `offline`) and {TypeError} for what is wrong with any of the requests,
+   *   and {KeySetRefused} or {AuthorityError} when the keys cannot be had by which receipts are verified: before
+   *   anything is sent.
    */
   async commitBatch(
     commits: readonly CommitItem[],
@@ -144,8 +144,10 @@ export class CommitVerbs extends CapabilityVerbs {
       return receipt(response, undefined);
     }
     const call = keyedCall(rpcNamed("GetCommitReceipt"), request);
-    const expected: ExpectedTerms = "commitIdempotencyKey" in name ? { commit_idempotency_key: name.commitIdempotencyKey } : {};
-    const asked = "receiptId" in name ? { receipt_id: name.receiptId } : "recordId" in name ? { record_id: name.recordId } : {};
+    const expected: ExpectedTerms =
+      "commitIdempotencyKey" in name ? { commit_idempotency_key: name.commitIdempotencyKey } : {};
+    const asked =
+      "receiptId" in name ? { receipt_id: name.receiptId } : "recordId" in name ? { record_id: name.recordId } : {};
     return receipt(response, await this.#believed(call, response, { ...expected, ...asked }, options.content, options));
   }
 
@@ -248,7 +250,10 @@ function byOf(name: ReceiptName) {
   return { case: "commitIdempotencyKey", value: name.commitIdempotencyKey } as const;
 }
 
-function receipt(response: CommitValidatedResponse | GetCommitReceiptResponse, says: CommitReceipt | undefined): Receipt {
+function receipt(
+  response: CommitValidatedResponse | GetCommitReceiptResponse,
+  says: CommitReceipt | undefined,
+): Receipt {
   const { receiptId, recordId, receipt: statement, attestation } = response;
   return { receiptId, recordId, statement, attestation, says };
 }

@@ -43,11 +43,11 @@ export class GrantVerbs extends MemoryVerbs {
   /**
    * Make a root: whoever holds it acts by the subject's rights, as far as `terms` (see `grantTerms`) allow.
    *
-   * `policyVersion` is the digest of a policy: the grant is good for memory namespaces under it. It may be left out where
-   * all of the tenant are under one.
+   * `policyVersion` is the digest of a policy: the grant is good for memory namespaces under it. It may be left out
+   * where all of the tenant are under one.
    *
-   * @throws {AuthorityError} `NotAllowed` without the right `issue`, or for a key that is not an active one of the holder;
-   *   `NotFound` for the subject or the policy; `IdempotencyConflict`.
+   * @throws {AuthorityError} `NotAllowed` without the right `issue`, or for a key that is not an active one of the
+   *   holder; `NotFound` for the subject or the policy; `IdempotencyConflict`.
    */
   async issueGrant(
     terms: GrantTerms,
@@ -66,11 +66,11 @@ export class GrantVerbs extends MemoryVerbs {
   /**
    * Have the authority make a child of a grant that the caller holds, for another holder.
    *
-   * `terms` are no wider than the grant's in any dimension; all of them unless given. The subject stays; the caller joins
-   * those who act for it.
+   * `terms` are no wider than the grant's in any dimension; all of them unless given. The subject stays; the caller
+   * joins those who act for it.
    *
-   * @throws {AuthorityError} `GrantExceeded` with the `dimension`, `HolderMismatch`, `Expired`, `Revoked`, `NotAllowed` for a
-   *   key that is not an active one of the new holder, `IdempotencyConflict`.
+   * @throws {AuthorityError} `GrantExceeded` with the `dimension`, `HolderMismatch`, `Expired`, `Revoked`, `NotAllowed`
+   *   for a key that is not an active one of the new holder, `IdempotencyConflict`.
    */
   async exchangeGrant(
     grant: HeldGrant,
@@ -88,8 +88,8 @@ export class GrantVerbs extends MemoryVerbs {
   /**
    * Withdraw a grant for ever, with all that was derived from it; named by itself, or by its digest.
    *
-   * As its subject, its holder, the holder of an ancestor, an admin, or who may issue. Once this resolves, nothing is issued
-   * by it any more, and no commit of what was lands. One that the authority has not met yet is presented.
+   * As its subject, its holder, the holder of an ancestor, an admin, or who may issue. Once this resolves, nothing is
+   * issued by it any more, and no commit of what was lands. One that the authority has not met yet is presented.
    *
    * @throws {AuthorityError} `NotFound` for what is not kept or not yours; `IdempotencyConflict`.
    */
@@ -122,12 +122,15 @@ export class GrantVerbs extends MemoryVerbs {
   /**
    * Ask whether a grant, with all its ancestors, is good now, and for this use of it.
    *
-   * Changes nothing and spends nothing, and a refusal of the grant is an answer: `facts` names the `dimension`. What was
-   * withdrawn and what is used up (BUDGET_EXHAUSTED) counts, as it stands at this moment.
+   * Changes nothing and spends nothing, and a refusal of the grant is an answer: `facts` names the `dimension`. What
+   * was withdrawn and what is used up (BUDGET_EXHAUSTED) counts, as it stands at this moment.
    *
    * @throws {AuthorityError} when the question itself is refused.
    */
-  async verifyGrant(grant: HeldGrant, options: CallOptions & { readonly use?: GrantUse | undefined } = {}): Promise<Verdict> {
+  async verifyGrant(
+    grant: HeldGrant,
+    options: CallOptions & { readonly use?: GrantUse | undefined } = {},
+  ): Promise<Verdict> {
     const use = options.use === undefined ? {} : { use: create(GrantUseSchema, options.use) };
     const request = create(VerifyGrantRequestSchema, { ...grantFields(grant), ...use });
     const response = await this.send(request, VerifyGrantResponseSchema, options);

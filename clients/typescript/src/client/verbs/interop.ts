@@ -87,8 +87,8 @@ export class InteropVerbs extends GrantVerbs {
   /**
    * Let an envelope pass once: of all that reserve `replayKey`, in all processes, one is told "reserved".
    *
-   * `expireTime` is when the envelope can no longer be accepted, at most 30 days ahead. A retry of this call is the same
-   * request, and so is a later one with its `requestId`.
+   * `expireTime` is when the envelope can no longer be accepted, at most 30 days ahead. A retry of this call is the
+   * same request, and so is a later one with its `requestId`.
    *
    * @throws {AuthorityError} `Expired`, `LimitExceeded`; `Unavailable` and the like when nobody knows whether it was
    *   reserved: then the envelope must not pass.

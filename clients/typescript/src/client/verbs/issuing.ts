@@ -43,7 +43,9 @@ export interface IssueTerms {
   readonly commitIdempotencyKey?: string | undefined;
   /** From 1 second to 24 hours, in milliseconds; 15 minutes unless given. */
   readonly lifetimeMs?: number | undefined;
-  /** Held by the caller: its subject's right counts in place of the caller's, and a new capability costs one use of it. */
+  /**
+   * Held by the caller: its subject's right counts in place of the caller's, and a new capability costs one use of it.
+   */
   readonly grant?: GrantChainHeld | undefined;
   /** Made up when it is empty. */
   readonly requestId?: string | undefined;
@@ -59,8 +61,8 @@ export class IssuingVerbs extends PolicyVerbs {
   /**
    * Get the right to commit exactly this revision once.
    *
-   * Asked again for the same holder, key and content: the same one; once it was revoked, a request id that was used before
-   * is `Revoked`, and a new one gets a new capability.
+   * Asked again for the same holder, key and content: the same one; once it was revoked, a request id that was used
+   * before is `Revoked`, and a new one gets a new capability.
    *
    * @throws {AuthorityError} `NotAllowed`, `NotValidated`, `ApprovalRequired`, `PolicyDenied`, `Expired`, `Revoked`,
    *   `IdempotencyConflict`, `AlreadyCommitted`; under a grant also `GrantExceeded`, `BudgetExhausted` (each with its
@@ -74,9 +76,9 @@ export class IssuingVerbs extends PolicyVerbs {
   /**
    * Get many capabilities: for each, in order, what `issue` would give, or the error that it would throw.
    *
-   * They go in as few calls as fit (512 items and 3 MiB each), one call after the other; each is answered as if one were
-   * asked for after the other, so that the first of those that contend wins. A call that fails is tried again as a whole,
-   * an item refused for now by itself. `timeoutMs` is for all of it, so give many items more.
+   * They go in as few calls as fit (512 items and 3 MiB each), one call after the other; each is answered as if one
+   * were asked for after the other, so that the first of those that contend wins. A call that fails is tried again as a
+   * whole, an item refused for now by itself. `timeoutMs` is for all of it, so give many items more.
    *
    * Keys that are not given are made up: give those of what may have to be asked for again by another process.
    *
@@ -90,7 +92,11 @@ export class IssuingVerbs extends PolicyVerbs {
     const asked = items.map((item) => {
       const request = issueRequest({ ...item, requestId: item.requestId || randomUUID() }, this.credentials);
       const call = { rpc, keyField: "request_id", key: request.requestId };
-      return new BatchItem<IssueCapabilityRequest, IssueCapabilityResponse>(call, IssueCapabilityRequestSchema, request);
+      return new BatchItem<IssueCapabilityRequest, IssueCapabilityResponse>(
+        call,
+        IssueCapabilityRequestSchema,
+        request,
+      );
     });
     await this.sendBatch(
       rpc,
@@ -121,7 +127,9 @@ function issueRequest(item: IssueItem, caller: Credentials): IssueCapabilityRequ
   });
 }
 
-function outcomeOf(item: BatchItem<IssueCapabilityRequest, IssueCapabilityResponse>): IssuedCapability | AuthorityError {
+function outcomeOf(
+  item: BatchItem<IssueCapabilityRequest, IssueCapabilityResponse>,
+): IssuedCapability | AuthorityError {
   const answer = item.settled();
   if (answer instanceof AuthorityError) {
     return answer;

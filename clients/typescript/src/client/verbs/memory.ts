@@ -73,7 +73,8 @@ export interface RecallOptions extends CallOptions {
 /** Learned memory. What is returned is evidence, never a permission. */
 export class MemoryVerbs extends CommitVerbs {
   /**
-   * Read one record. What was written without validation is absent where the memory namespace enforces, unless asked for.
+   * Read one record. What was written without validation is absent where the memory namespace enforces, unless asked
+   * for.
    *
    * @throws {AuthorityError} `NotFound` when it is absent or not visible to the caller.
    */
@@ -81,13 +82,16 @@ export class MemoryVerbs extends CommitVerbs {
     recordId: string,
     options: CallOptions & { readonly includeUnvalidated?: boolean | undefined } = {},
   ): Promise<MemoryRecord> {
-    const request = create(GetMemoryRecordRequestSchema, { recordId, includeUnvalidated: options.includeUnvalidated ?? false });
+    const request = create(GetMemoryRecordRequestSchema, {
+      recordId,
+      includeUnvalidated: options.includeUnvalidated ?? false,
+    });
     return new MemoryRecord((await this.send(request, GetMemoryRecordResponseSchema, options)).record!);
   }
 
   /**
-   * Records that are visible to the caller, page after page, each page a call of its own of 50, or `pageSize` up to 200,
-   * and fewer where content is long.
+   * Records that are visible to the caller, page after page, each page a call of its own of 50, or `pageSize` up to
+   * 200, and fewer where content is long.
    */
   async *listRecords(
     options: CallOptions & {
@@ -108,9 +112,9 @@ export class MemoryVerbs extends CommitVerbs {
   /**
    * Withdraw a record for ever, named by itself, its commit or its id.
    *
-   * By its holder, an admin or a user who decides, or its proposer unless that is an agent or a model. Once this resolves
-   * nobody reads it any more, nor anything else there that says exactly the same, and only a new decision lets the same be
-   * committed again. Receipts stay. `note` says why, in at most 1,024 bytes.
+   * By its holder, an admin or a user who decides, or its proposer unless that is an agent or a model. Once this
+   * resolves nobody reads it any more, nor anything else there that says exactly the same, and only a new decision lets
+   * the same be committed again. Receipts stay. `note` says why, in at most 1,024 bytes.
    *
    * @throws {AuthorityError} `NotFound` for what is not there or not yours; `IdempotencyConflict`.
    */
@@ -120,20 +124,24 @@ export class MemoryVerbs extends CommitVerbs {
   ): Promise<RecordRevocation> {
     const { note = "", requestId = "" } = options;
     const request = create(RevokeRecordRequestSchema, { requestId, recordId: idOf(record), note });
-    const { revokeTime, sequence, replayed, revisionToken } = await this.send(request, RevokeRecordResponseSchema, options);
+    const { revokeTime, sequence, replayed, revisionToken } = await this.send(
+      request,
+      RevokeRecordResponseSchema,
+      options,
+    );
     return { time: dateOf(revokeTime), sequence, replayed, revisionToken };
   }
 
   /**
    * Open a proposal whose commit takes the place of a record, named by itself, its commit or its id.
    *
-   * What is said is as for `propose`; the memory namespace is the record's, and so are type and visibility unless given.
-   * Nothing changes before the proposal is validated, decided, issued and committed like any other. Of several corrections
-   * of one record the first that is committed wins, the others are `NotValidated`.
+   * What is said is as for `propose`; the memory namespace is the record's, and so are type and visibility unless
+   * given. Nothing changes before the proposal is validated, decided, issued and committed like any other. Of several
+   * corrections of one record the first that is committed wins, the others are `NotValidated`.
    *
    * @throws {JsonError} and {TypeError} for content that cannot be sent.
-   * @throws {AuthorityError} `NotAllowed` without the rights `propose` and `read`, `NotFound` for a record that is not there
-   *   or not visible to the caller.
+   * @throws {AuthorityError} `NotAllowed` without the rights `propose` and `read`, `NotFound` for a record that is not
+   *   there or not visible to the caller.
    */
   async correct(
     record: MemoryRecord | Committed | string,
@@ -150,8 +158,8 @@ export class MemoryVerbs extends CommitVerbs {
   /**
    * Find records by the words of their content, the best match first.
    *
-   * All words of the query are wanted, `or` between two wants either, "quotes" want a phrase, a minus sign before a word
-   * excludes it. Long answers come page by page, each page a call of its own.
+   * All words of the query are wanted, `or` between two wants either, "quotes" want a phrase, a minus sign before a
+   * word excludes it. Long answers come page by page, each page a call of its own.
    *
    * @throws {AuthorityError} `Malformed`, `NotAllowed` without the right `read`, `Unavailable`; under a grant also
    *   `GrantExceeded` with its `dimension`, `Expired`, `Revoked`, `HolderMismatch`.
@@ -170,7 +178,7 @@ export class MemoryVerbs extends CommitVerbs {
       includeUnvalidated: options.includeUnvalidated ?? false,
       ...grantFields(options.grant),
     });
-    for (let limit = options.limit ?? 20; limit > 0; ) {
+    for (let limit = options.limit ?? 20; limit > 0;) {
       request.pageSize = Math.min(limit, RECALL_SIZE);
       const page = await this.send(request, RecallRecordsResponseSchema, options);
       for (const hit of page.hits) {
@@ -209,8 +217,8 @@ export class MemoryVerbs extends CommitVerbs {
   /**
    * Say that something of yours rests on a record: it is found when the record is revoked.
    *
-   * `citingKind` is a word such as "answer"; `citingRef` says which one, in at most 512 bytes. The same thing cites a record
-   * once: told again, the first citation is returned.
+   * `citingKind` is a word such as "answer"; `citingRef` says which one, in at most 512 bytes. The same thing cites a
+   * record once: told again, the first citation is returned.
    *
    * @throws {AuthorityError} `NotFound` when the record is absent or not visible to the caller.
    */
@@ -228,8 +236,8 @@ export class MemoryVerbs extends CommitVerbs {
   }
 
   /**
-   * What cites a record or every record with some content, in the order in which it was told, also of what is revoked since;
-   * page after page, each page a call of its own of 50, or `pageSize` up to 200.
+   * What cites a record or every record with some content, in the order in which it was told, also of what is revoked
+   * since; page after page, each page a call of its own of 50, or `pageSize` up to 200.
    *
    * @throws {AuthorityError}
    */

@@ -33,11 +33,11 @@ export class PolicyVerbs extends ReviewVerbs {
    * Have policy decide whether `holder`, the caller unless given, may commit the revision.
    *
    * `externalDecisions` are decision receipts of external authorities that the operator configured, about exactly this
-   * commit; each of them can only narrow the answer. After an approval, evaluate again: "require_approval" never suffices
-   * to issue.
+   * commit; each of them can only narrow the answer. After an approval, evaluate again: "require_approval" never
+   * suffices to issue.
    *
-   * @throws {AuthorityError} `NotAllowed` without the right `issue`, `NotValidated` when there is no validation receipt,
-   *   `PolicyDenied` when an external decision is required and missing, and whatever one does not count for.
+   * @throws {AuthorityError} `NotAllowed` without the right `issue`, `NotValidated` when there is no validation
+   *   receipt, `PolicyDenied` when an external decision is required and missing, and whatever one does not count for.
    */
   async evaluatePolicy(
     proposal: Revision,
@@ -67,8 +67,8 @@ export class PolicyVerbs extends ReviewVerbs {
   /**
    * Read the bundle that a decision was made by, and where it decides now, by the digest that decisions name.
    *
-   * @throws {AuthorityError} `NotAllowed` for callers that neither ask policy nor judge proposals, `NotFound` for a bundle
-   *   that never decided in the caller's tenant.
+   * @throws {AuthorityError} `NotAllowed` for callers that neither ask policy nor judge proposals, `NotFound` for a
+   *   bundle that never decided in the caller's tenant.
    */
   async getPolicy(policyVersion: string, options: CallOptions = {}): Promise<PolicyBundle> {
     const request = create(GetPolicyVersionRequestSchema, { policyVersion });

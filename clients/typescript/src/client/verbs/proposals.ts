@@ -57,7 +57,9 @@ export interface Said extends CallOptions {
 export interface ProposeOptions extends Said {
   readonly memoryNamespace: string;
   readonly memoryType: MemoryType;
-  /** When the revision expires, at most 30 days from now; by then unless given, and never later than what it says ends. */
+  /**
+   * When the revision expires, at most 30 days from now; by then unless given, and never later than what it says ends.
+   */
   readonly expireTime?: Date | undefined;
   /** For the next revision of one of the caller's own proposals. */
   readonly proposalId?: string | undefined;
@@ -71,9 +73,9 @@ export class ProposalVerbs extends Connection {
    * Store a new proposal or, with `proposalId`, the next revision of one of the caller's own.
    *
    * @throws {JsonError} and {TypeError} for content that cannot be sent.
-   * @throws {AuthorityError} `NotAllowed` without the right `propose` or for a channel or team of others, `NotFound` for
-   *   an unknown memory namespace, `AlreadyCommitted` for a committed proposal; under a grant also `GrantExceeded` with its
-   *   `dimension`, `HolderMismatch`, `Expired`, `Revoked`.
+   * @throws {AuthorityError} `NotAllowed` without the right `propose` or for a channel or team of others, `NotFound`
+   *   for an unknown memory namespace, `AlreadyCommitted` for a committed proposal; under a grant also `GrantExceeded`
+   *   with its `dimension`, `HolderMismatch`, `Expired`, `Revoked`.
    */
   async propose(asked: ProposeOptions): Promise<Proposal> {
     const request = create(CreateProposalRequestSchema, {
@@ -144,7 +146,8 @@ export class ProposalVerbs extends Connection {
   /**
    * Withdraw a proposal with all its revisions for ever, named by itself or by its id: by its proposer or an admin.
    *
-   * Once this resolves nothing of it is committed, and no revision follows. Withdrawn before, by whomever: the time of that.
+   * Once this resolves nothing of it is committed, and no revision follows. Withdrawn before, by whomever: the time of
+   * that.
    *
    * @throws {AuthorityError} `AlreadyCommitted`, `NotFound` for what is not there or not yours.
    */

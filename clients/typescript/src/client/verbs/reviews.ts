@@ -69,7 +69,11 @@ export class ReviewVerbs extends ProposalVerbs {
     options: CallOptions & { readonly memoryNamespace: string; readonly pageSize?: number | undefined },
   ): AsyncGenerator<AwaitedReview, void, undefined> {
     const { memoryNamespace, pageSize } = options;
-    const request = create(ListProposalsRequestSchema, { memoryNamespace, pageSize: pageSize ?? 0, awaitsReview: true });
+    const request = create(ListProposalsRequestSchema, {
+      memoryNamespace,
+      pageSize: pageSize ?? 0,
+      awaitsReview: true,
+    });
     do {
       const page = await this.send(request, ListProposalsResponseSchema, options);
       for (const [index, proposal] of page.proposals.entries()) {
@@ -89,8 +93,8 @@ export class ReviewVerbs extends ProposalVerbs {
   /**
    * Decide as a person on exactly the revision that was read: its digest goes along.
    *
-   * "revoke" takes every earlier approval back, and no commit that follows the answer uses one; what policy allowed without
-   * a person it takes back, too, with the record that was committed, until somebody said "adopt".
+   * "revoke" takes every earlier approval back, and no commit that follows the answer uses one; what policy allowed
+   * without a person it takes back, too, with the record that was committed, until somebody said "adopt".
    *
    * @throws {AuthorityError} `NotAllowed` for whoever is no user or admin with the right `decide`, had a part in the
    *   proposal, or is one person with somebody who had.
@@ -111,8 +115,8 @@ export class ReviewVerbs extends ProposalVerbs {
    * Each is taken as if it were asked for after the one before it. The same `requestId` again takes those that were not
    * taken, and answers the others as before; made up when it is empty, it is the same for all attempts of this call.
    *
-   * @throws {AuthorityError} for what refuses them all: `NotAllowed` for whoever does not decide, `IdempotencyConflict` for
-   *   a request id of another request.
+   * @throws {AuthorityError} for what refuses them all: `NotAllowed` for whoever does not decide, `IdempotencyConflict`
+   *   for a request id of another request.
    */
   async decideMany(
     decisions: readonly Decision[],

@@ -6,7 +6,12 @@ import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
-import { type AuthorityHooks, CapabilityAuthority, createAuthorityHooks, type IssuedCapability } from "../../../src/index.js";
+import {
+  type AuthorityHooks,
+  CapabilityAuthority,
+  createAuthorityHooks,
+  type IssuedCapability,
+} from "../../../src/index.js";
 import { generatePrivateKey } from "../../../src/offline/index.js";
 import { member, ready, setting } from "../team.js";
 import { type Envelope, envelopeFor, signedBy, signedWith } from "./envelopes.js";
@@ -135,7 +140,10 @@ test("a signature by no key of the authority, or over something else, is invalid
   assert.equal((await verify(signedWith(generatePrivateKey(), envelope))).code, "signature_invalid");
   const changed = { ...signed, envelope: { ...envelope, correlationId: "another" } };
   assert.equal((await verify(changed)).code, "signature_invalid");
-  assert.equal((await verify({ ...signed, keyId: otherService.credentials.privateKey?.publicKey.keyId })).code, "signature_invalid");
+  assert.equal(
+    (await verify({ ...signed, keyId: otherService.credentials.privateKey?.publicKey.keyId })).code,
+    "signature_invalid",
+  );
 });
 
 test("a verifier with resolveKey alone finds keys, and lets nothing pass whose signer it cannot tell", async () => {
@@ -168,7 +176,10 @@ test("nothing passes when the authority cannot be reached, does not answer, or w
   const signed = signedBy(service, envelopeFor(capability));
 
   assert.equal((await verify(signed, createAuthorityHooks(unreachable()))).code, "verification_error");
-  assert.equal((await verify(signed, createAuthorityHooks(await silent(), { timeoutMs: 200 }))).code, "verification_error");
+  assert.equal(
+    (await verify(signed, createAuthorityHooks(await silent(), { timeoutMs: 200 }))).code,
+    "verification_error",
+  );
   // Its principal is no service.
   assert.equal((await verify(signed, createAuthorityHooks(user))).code, "verification_error");
   const givenUp = createAuthorityHooks(service, { signal: AbortSignal.abort() });
@@ -195,9 +206,20 @@ test("once a key is revoked nothing passes that it signed, before or after", asy
   const before = signedBy(otherService, envelopeFor(capability));
   const asked = createAuthorityHooks(service, { timeoutMs: 30_000 });
   const { privateKey } = otherService.credentials;
-  assert.equal((await verify(before, { ...asked, replayStore: { reserve: async () => "conflict" } })).code, "idempotency_conflict");
+  assert.equal(
+    (await verify(before, { ...asked, replayStore: { reserve: async () => "conflict" } })).code,
+    "idempotency_conflict",
+  );
 
-  await operator("principals", "revoke", "--tenant", `${tenant.namespace}|${tenant.id}`, "--key", privateKey!.publicKey.keyId, "--yes");
+  await operator(
+    "principals",
+    "revoke",
+    "--tenant",
+    `${tenant.namespace}|${tenant.id}`,
+    "--key",
+    privateKey!.publicKey.keyId,
+    "--yes",
+  );
 
   assert.equal((await verify(before, asked)).code, "signature_invalid");
   assert.equal((await verify(signedBy(otherService, envelopeFor(capability)), asked)).code, "signature_invalid");
