@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from capability_authority_conformance.golden.files import generated
+from capability_authority_conformance.golden.form import BUG_TYPES
 from capability_authority_conformance.golden.lint import lint_vectors
 
 VECTORS = Path(__file__).parents[2] / "conformance" / "vectors"
@@ -20,6 +21,19 @@ def test_the_vectors_are_what_the_generator_writes() -> None:
 
 def test_the_vectors_pass_the_linter() -> None:
     assert [str(complaint) for complaint in lint_vectors(VECTORS)] == []
+
+
+def test_the_readme_says_what_each_file_asks() -> None:
+    rows = (VECTORS / "README.md").read_text("utf-8").splitlines()
+    told = {row.split("`")[1] for row in rows if row.startswith("| `")}
+
+    assert told == {path.stem for path in VECTORS.glob("*.json")}
+
+
+def test_kinds_of_bugs_are_those_of_the_schema() -> None:
+    shared = json.loads((VECTORS / "schemas" / "common.schema.json").read_text("utf-8"))
+
+    assert tuple(shared["$defs"]["note"]["properties"]["bugType"]["enum"]) == BUG_TYPES
 
 
 def test_schemas_leave_nothing_open() -> None:

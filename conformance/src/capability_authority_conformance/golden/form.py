@@ -17,8 +17,8 @@ BUG_TYPES: Final = (
     "CONFUSION",
     "ESCALATION",
     "FORGERY",
-    "OUT_OF_RANGE",
     "MALLEABILITY",
+    "OUT_OF_RANGE",
     "REPLAY",
     "WEAK_KEY",
 )
