@@ -18,6 +18,7 @@ from capability_authority.offline import PrivateKey
 from capability_authority.v1.capability_service_pb2 import GetKeySetResponse
 from capability_authority.v1.memory_service_pb2 import ListMemoryRecordsResponse
 from capability_authority.v1.types_pb2 import KEY_PURPOSE_RECEIPT, KEY_STATE_ACTIVE
+from tests.world.certificates import Pair
 
 Answer = Callable[[bytes, "aio.ServicerContext[bytes, bytes]"], Awaitable[bytes]]
 Conversation = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -113,6 +114,8 @@ class Authority(grpc.GenericRpcHandler):
 
     answers: Mapping[str, Answer]
     server: aio.Server = field(default_factory=aio.server)
+    tls: Pair | None = None
+    """What it shows of itself; None speaks plaintext."""
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[Any, Any] | None":
         answer = self.answers.get(handler_call_details.method)
@@ -122,7 +125,11 @@ class Authority(grpc.GenericRpcHandler):
     async def serving(self) -> AsyncIterator[str]:
         """Where it serves."""
         self.server.add_generic_rpc_handlers((self,))
-        port = self.server.add_insecure_port("127.0.0.1:0")
+        if self.tls is None:
+            port = self.server.add_insecure_port("127.0.0.1:0")
+        else:
+            shown = grpc.ssl_server_credentials([(self.tls.private_key, self.tls.certificate)])
+            port = self.server.add_secure_port("127.0.0.1:0", shown)
         await self.server.start()
         try:
             yield f"127.0.0.1:{port}"

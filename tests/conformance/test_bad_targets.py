@@ -9,8 +9,10 @@ from xml.etree import ElementTree as ET
 
 import grpc
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 from grpc_health.v1.health_pb2 import HealthCheckResponse  # type: ignore[import-untyped]
 
+from capability_authority.v1.proposal_service_pb2 import CreateProposalResponse, Proposal
 from tests.conformance.conftest import SUITE, Ran, Runs
 from tests.conformance.targets import (
     HEALTH,
@@ -33,6 +35,7 @@ from tests.conformance.targets import (
     unanswered,
     well,
 )
+from tests.world.certificates import TestAuthority
 
 SHORT_S = 0.5
 
@@ -188,6 +191,39 @@ async def test_ctrl_c_reports_what_ran(keys: Path, tmp_path: Path) -> None:
 )
 async def test_a_command_that_serves_nothing(command: str, seen: str, runs: Runs) -> None:
     is_unusable(await runs(None, serve=command, keys=None), seen)
+
+
+async def test_a_target_speaks_tls(runs: Runs, tmp_path: Path) -> None:
+    # Given a target that speaks TLS
+    authority, other = TestAuthority(), TestAuthority()
+    roots, wrong = tmp_path / "roots.pem", tmp_path / "wrong.pem"
+    roots.write_bytes(authority.pem)
+    wrong.write_bytes(other.pem)
+    async with Authority(well(), tls=authority.server()).serving() as target:
+        # When the run trusts who vouches for it, then it is judged
+        ran = await runs(target, tls_roots=roots, only=["small/a-key-set"])
+        assert ran.code == 0, ran
+
+        # And else it is not
+        is_unusable(await runs(target, tls_roots=wrong), "--tls-roots")
+        is_unusable(await runs(target), "--tls-roots")
+
+
+async def test_an_answer_that_has_no_json_fails_its_case(runs: Runs) -> None:
+    impossible = Proposal(create_time=Timestamp(seconds=2**62))
+    wrong = answering(CreateProposalResponse(proposal=impossible).SerializeToString())
+    async with Authority({**well(), PROPOSE: wrong}).serving() as target:
+        ran = await runs(target)
+    assert ran.code == 1
+    assert "UNREADABLE" in ran.out
+
+
+async def test_a_report_that_cannot_be_written_is_no_pass(runs: Runs, tmp_path: Path) -> None:
+    async with Authority(well()).serving() as target:
+        ran = await runs(target, only=["small/a-key-set"], report_junit=tmp_path / "absent" / "report.xml")
+    assert ran.code == 2
+    assert "cannot be written" in ran.err
+    assert ran.last_line == "conformance: 1 passed, 0 failed, 0 not yet"
 
 
 async def test_a_target_is_served_for_the_run(runs: Runs, tmp_path: Path) -> None:

@@ -113,9 +113,11 @@ def test_procedures_are_read_strictly(tmp_path: Path) -> None:
         "- name: round\n  about: x\n  steps: [{use: {procedure: about}}]\n"
         "- name: about\n  about: x\n  steps: [{use: {procedure: round}}]\n"
         "- name: fine\n  about: x\n  parameters: {who: '${holder}', bad: '${absent}'}\n"
-        "  steps: [{make: {save: made, text: '${who.id}'}}]\n"
+        "  steps: [{use: {procedure: asks, with: {by: '${who}'}}}, {make: {save: made, text: '${who.id}'}}]\n"
+        "- name: asks\n  about: x\n  parameters: {by: agent}\n"
+        "  steps: [{say: x, call: {rpc: GetKeySet, as: '${by}'}}]\n"
     )
-    use = "use: {procedure: fine, with: {whom: x}, save: {here: absent}}"
+    use = "use: {procedure: fine, with: {whom: x, who: agnet}, save: {here: absent}}"
     told = problems_of(
         tmp_path,
         f"{CASE}  - {use}\n  - make: {{save: y, text: '${{here}}'}}",
@@ -123,8 +125,9 @@ def test_procedures_are_read_strictly(tmp_path: Path) -> None:
     assert told.count("uses itself") == 2
     assert "the default of 'bad' names 'absent'" in told
     assert "fine has no parameter 'whom'" in told
+    assert "no principal of the set-up contract is 'agnet'; did you mean 'agent'?" in told
     assert "saves nothing under 'absent'" in told
-    assert len(told.splitlines()) == 5
+    assert len(told.splitlines()) == 6
 
 
 def test_only_what_json_has_is_no_text(tmp_path: Path) -> None:

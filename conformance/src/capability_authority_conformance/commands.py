@@ -64,8 +64,8 @@ async def run(wishes: Wishes) -> int:
     started = time.monotonic()
     code = await _interruptible(_judged(wishes, cases, procedures, result), result, wishes.time_limit_s)
     result.seconds = time.monotonic() - started
-    _report(wishes, result)
-    return code or int(result.failed > 0)
+    is_written = _report(wishes, result)
+    return code or (int(result.failed > 0) if is_written else 2)
 
 
 def _written(wishes: Wishes) -> tuple[list[Selected], dict[str, Procedure]]:
@@ -144,12 +144,18 @@ async def _address(wishes: Wishes) -> AsyncIterator[tuple[Address, Path]]:
             yield Address(where, roots, wishes.call_timeout_s), keys
 
 
-def _report(wishes: Wishes, result: RunResult) -> None:
-    if wishes.report_junit:
-        write_junit(wishes.report_junit, result)
-    if wishes.report_json:
-        write_json(wishes.report_json, result)
+def _report(wishes: Wishes, result: RunResult) -> bool:
+    """Whether every report that was asked for could be written."""
     if result.cases:
         for line in report_lines(result):
             print(line)
+    is_written = True
+    for path, write in ((wishes.report_junit, write_junit), (wishes.report_json, write_json)):
+        try:
+            if path:
+                write(path, result)
+        except OSError as error:
+            print(f"the report cannot be written: {error}", file=sys.stderr)
+            is_written = False
     print(last_line(result))
+    return is_written

@@ -1,5 +1,6 @@
 """The report for people: a line a case while it runs, a table of suites, failures with all it takes to see why."""
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import Final, TextIO
@@ -22,7 +23,7 @@ def progress(case: CaseResult, stream: TextIO | None = None) -> None:
     """One line to standard error, in colour where that is a terminal."""
     stream = stream or sys.stderr
     verdict = case.verdict.value
-    if stream.isatty():
+    if stream.isatty() and "NO_COLOR" not in os.environ:
         verdict = f"\x1b[{_COLOURS[case.verdict]}m{verdict}\x1b[0m"
     seconds = "" if case.verdict is Verdict.NOT_YET else f"  {case.seconds:.2f} s"
     print(f"{verdict} {case.name}{seconds}", file=stream, flush=True)

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from google.protobuf.json_format import ParseError
+
 from capability_authority.offline import OfflineError
 from capability_authority_conformance.running.calling import called
 from capability_authority_conformance.running.checking import checked
 from capability_authority_conformance.running.context import StepFailed, Story, base_names
 from capability_authority_conformance.running.making import made
-from capability_authority_conformance.substitution import NothingThere, replaced
+from capability_authority_conformance.substitution import replaced
 from capability_authority_conformance.v1.suite_pb2 import Step, Use
 from capability_authority_conformance.values import of_struct, of_value
 
@@ -20,7 +22,7 @@ async def taken(steps: Sequence[Step], story: Story) -> None:
         said = f"step {number}: {step.say or step.use.procedure or step.make.save}"
         try:
             await _taken(step, story)
-        except (NothingThere, OfflineError, ValueError) as error:
+        except (LookupError, OfflineError, ParseError, ValueError) as error:
             failure = StepFailed(["a step that can be taken"], [f"{error}"])
             failure.trail.insert(0, said)
             raise failure from error

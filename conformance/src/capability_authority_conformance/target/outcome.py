@@ -99,7 +99,7 @@ def _breaches(status: Status, info: ErrorInfo, code: str, *, retry: bool) -> lis
     found = []
     if info.domain != DOMAIN:
         found.append(f"ErrorInfo.domain is {info.domain!r}, not {DOMAIN!r}")
-    if status.code != getattr(grpc.StatusCode, code).value[0]:
+    if _CODES.get(status.code) != code:
         found.append(f"the rich status has code {status.code}, the plain one {code}")
     if retry != row.retry:
         found.append(f"RetryInfo {'is there' if retry else 'is missing'}: the error table says otherwise")

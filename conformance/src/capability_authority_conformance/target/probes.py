@@ -91,9 +91,13 @@ async def _require_healthy(target: Target) -> None:
         if error.code() is grpc.StatusCode.UNIMPLEMENTED:
             return
         raise await _unusable(target, refused(error)) from None
-    status = HealthCheckResponse.FromString(data).status
+    try:
+        status = HealthCheckResponse.FromString(data).status
+    except DecodeError as error:
+        raise TargetUnusable(f"{_at(target)} answers for its health with no health: {error}", _OTHER_SERVICE) from None
     if status != HealthCheckResponse.SERVING:
-        name = HealthCheckResponse.ServingStatus.Name(status)
+        known = HealthCheckResponse.ServingStatus.values()
+        name = HealthCheckResponse.ServingStatus.Name(status) if status in known else status
         raise TargetUnusable(
             f"{_at(target)} says of its own health: {name}", "see what the target lacks, and try again"
         )

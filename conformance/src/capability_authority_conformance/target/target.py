@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import grpc
+from google.protobuf.json_format import SerializeToJsonError
 from google.protobuf.message import DecodeError
 from grpc import aio
 
@@ -127,7 +128,8 @@ class Target:
 def _answer(rpc: Rpc, data: bytes) -> Outcome:
     try:
         return Outcome(OK, "OK", answer=as_json(rpc.response_class.FromString(data)))
-    except DecodeError as error:
+    except (DecodeError, SerializeToJsonError, TypeError, ValueError) as error:
+        # Also what is a message, and has no JSON: an instant out of range, a detail of no known type.
         return unreadable(f"{len(data)} bytes that are no {rpc.response.name}: {error}")
 
 

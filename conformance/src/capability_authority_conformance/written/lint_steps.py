@@ -59,6 +59,23 @@ class Known:
         steps = self.procedures[procedure].steps if procedure in self.procedures else ()
         return any(self.goes_round(step.use.procedure, (*above, procedure)) for step in steps if step.HasField("use"))
 
+    def parameters_who(self, procedure: str) -> set[str]:
+        """The parameters of a procedure that name who calls or signs, there or in a procedure that it uses."""
+        found: set[str] = set()
+        for step in self.procedures[procedure].steps:
+            make, use = step.make, step.use
+            who: list[Json] = [
+                getattr(step.call, "as"),
+                make.child_grant.signed_by,
+                make.action_envelope.signed_by,
+                make.changed_statement.signed_by,
+            ]
+            if use.procedure in self.procedures:
+                given = of_struct(getattr(use, "with"))
+                who += [given[name] for name in self.parameters_who(use.procedure) if name in given]
+            found.update(names_in(who))
+        return found & set(self.procedures[procedure].parameters)
+
     def unknown_in(self, value: Json, names: set[str]) -> Iterator[str]:
         """The names in a value that are not among those saved."""
         yield from (name for name in names_in(value) if name not in names)
@@ -207,6 +224,11 @@ def _use_problems(use: Use, known: Known, names: set[str]) -> Iterator[Trouble]:
         if name not in procedure.parameters:
             yield f"{use.procedure} has no parameter {name!r}", _near(name, procedure.parameters)
     yield from _unknown_names(given, known, names)
+    if not known.goes_round(use.procedure):
+        for name in known.parameters_who(use.procedure) & set(given):
+            who = given[name]
+            if isinstance(who, str) and "${" not in who:
+                yield from _who_problems(who, known, names, frozenset({NOBODY}))
     saved = known.saved_in(use.procedure)
     for there in use.save.values():
         if there not in saved:
