@@ -87,7 +87,9 @@ def revoke(alias: Alias, *, tenant: Tenant, yes: Yes = False, data: DataFolder =
 
 
 def _state(alias: KeyAlias) -> str:
-    return "active" if alias.revoke_time is None else "revoked"
+    if alias.revoke_time is not None:
+        return "revoked"
+    return "active" if alias.key_is_active else "key revoked"
 
 
 def _row(alias: KeyAlias) -> dict[str, Json]:
@@ -96,7 +98,8 @@ def _row(alias: KeyAlias) -> dict[str, Json]:
         "alias": alias.alias,
         "key_id": alias.key_id,
         "principal": str(alias.principal),
-        "state": _state(alias),
+        "state": "active" if alias.revoke_time is None else "revoked",
+        "key_is_active": alias.key_is_active,
         "create_time": iso(alias.create_time),
         "revoke_time": None if alias.revoke_time is None else iso(alias.revoke_time),
     }

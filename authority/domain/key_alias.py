@@ -29,6 +29,8 @@ class KeyAlias:
     """Whose key it is."""
     create_time: Instant
     revoke_time: Instant | None = None
+    key_is_active: bool = True
+    """Whether the key, and whose it is, are: else the name stands for nothing, revoked or not."""
 
 
 @dataclass(frozen=True, slots=True)

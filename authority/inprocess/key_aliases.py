@@ -48,7 +48,12 @@ class InProcessKeyAliases:
 
     async def aliases(self, tenant: TenantRef) -> Sequence[KeyAlias]:
         """Of every key."""
-        return sorted((it for it in self.tables.key_aliases if it.tenant == tenant), key=lambda it: it.alias)
+        found = [
+            replace(it, key_is_active=await self.key_called(tenant, it.key_id) is not None)
+            for it in self.tables.key_aliases
+            if it.tenant == tenant
+        ]
+        return sorted(found, key=lambda it: it.alias)
 
     def _live(self, tenant: TenantRef, alias: str) -> KeyAlias | None:
         found = (it for it in self.tables.key_aliases if (it.tenant, it.alias, it.revoke_time) == (tenant, alias, None))

@@ -61,6 +61,7 @@ class PostgresKeyAliases:
                 principal=rows.principal_ref(row["principal"]),
                 create_time=Instant(row["create_time"]),
                 revoke_time=row["revoke_time"],
+                key_is_active=row["key_is_active"],
             )
             for row in found
         ]

@@ -101,7 +101,9 @@ async def test_e09_a_revoked_key_is_called_by_nothing(world: World, names: KeyNa
     await aliases.add(world.tenant, "principal", world.user.key_id, world.now())
     await administration.revoke_principal_key(world.tenant, world.service.key_id, world.now())
     await administration.revoke_principal(world.tenant, world.user.ref, world.now())
-    # then neither is there, by whatever it is called; and nothing is called after either
+    # then neither is there, by whatever it is called, and the list says so; and nothing is called after either
+    listed = {it.alias: (it.revoke_time, it.key_is_active) for it in await aliases.aliases(world.tenant)}
+    assert listed == {"key": (None, False), "principal": (None, False)}
     for name in ("key", world.service.key_id, "principal", world.user.key_id):
         assert await names.key_called(world.tenant, name) is None
     for key_id in (world.service.key_id, world.user.key_id):

@@ -14,9 +14,11 @@ on conflict (tenant, alias) where state = 'active' do nothing
 returning key_id
 
 -- name: key_alias_list
-select a.alias, a.key_id, k.principal, a.create_time, a.revoke_time
+select a.alias, a.key_id, k.principal, a.create_time, a.revoke_time,
+  k.state = 'active' and p.state = 'active' as key_is_active
 from authority.key_alias a
 join authority.principal_key k on k.tenant = a.tenant and k.key_id = a.key_id
+join authority.principal p on p.tenant = k.tenant and p.principal = k.principal
 where a.tenant = $1
 order by a.alias, a.alias_number
 
