@@ -10,7 +10,7 @@ from authority.domain.identity import Caller
 from authority.domain.invocation import Call
 from authority.domain.refusal import Refusal
 from authority.rpc.current_call import Context, set_caller, set_shown, set_traceparent, traceparent_of
-from authority.rpc.interceptors.reading import read, read_strictly
+from authority.rpc.interceptors.reading import read, read_strictly, refuse_unknown
 from authority.rpc.interceptors.shown import shown_by
 from authority.rpc.interceptors.wrapping import (
     Behaviour,
@@ -51,14 +51,19 @@ class Proofs(Interceptor):
         assert deserialize is not None
 
         async def prove(raw: bytes, context: Context) -> object:
-            if kind_of(method) is not MethodKind.OPEN:
-                shown = shown_by(context)
-                if method in TAKES_ENVELOPE and not shown.proofs and _holds_envelope(deserialize, raw):
-                    set_traceparent(traceparent_of(context))
-                    set_shown(shown)
-                else:
-                    set_caller(await self._caller(method, raw, shown, context))
-            return await behaviour(read_strictly(deserialize, raw), context)
+            if kind_of(method) is MethodKind.OPEN:
+                return await behaviour(read_strictly(deserialize, raw), context)
+            shown = shown_by(context)
+            # What shows an Invocation is proven already, and read no earlier than any other.
+            early = _read_early(deserialize, raw) if method in TAKES_ENVELOPE and not shown.proofs else None
+            if early is not None and _holds_envelope(early):
+                set_traceparent(traceparent_of(context))
+                set_shown(shown)
+            else:
+                set_caller(await self._caller(method, raw, shown, context))
+            request = early if early is not None else read(deserialize, raw)
+            refuse_unknown(deserialize, raw, request)
+            return await behaviour(request, context)
 
         return prove
 
@@ -84,13 +89,14 @@ class Proofs(Interceptor):
         return value_or_refuse(await self.authenticate(shown, call))
 
 
-def _holds_envelope(deserialize: Callable[[bytes], Message], raw: bytes) -> bool:
-    """Whether the request brings its own proof, so that the use case authenticates the call.
-
-    What cannot be read brings none. A call that shows an Invocation is not asked: it is proven already.
-    """
+def _read_early(deserialize: Callable[[bytes], Message], raw: bytes) -> Message | None:
+    """The request of a caller who is not known yet; None for bytes that are none: strangers are told nothing."""
     try:
-        message = read(deserialize, raw)
+        return read(deserialize, raw)
     except Refused:
-        return False
-    return isinstance(message, CommitValidatedRequest) and bool(message.upstream_envelope_json)
+        return None
+
+
+def _holds_envelope(request: Message) -> bool:
+    """Whether the request brings its own proof, so that the use case authenticates the call."""
+    return isinstance(request, CommitValidatedRequest) and bool(request.upstream_envelope_json)

@@ -71,6 +71,25 @@ async def test_a_retry_sends_the_same_bytes_and_key_with_a_new_proof(
     assert len(nonces) == 3
 
 
+async def test_an_envelope_goes_without_a_proof_and_is_the_same_in_every_attempt(
+    client: CapabilityAuthority, small_authority: SmallAuthority
+) -> None:
+    # Given a commit by an envelope that is refused for now
+    capability = await issued(client)
+    small_authority.upset("CommitValidated", UNAVAILABLE)
+
+    # When it is made
+    await client.commit(capability, content=CONTENT, upstream_envelope=b'{"keyId":"\xc3\xa9"}')
+
+    # Then both attempts brought the envelope as it was given, and no Invocation
+    attempts = small_authority.attempts("CommitValidated")
+    sent = {CommitValidatedRequest.FromString(one.request_bytes).upstream_envelope_json for one in attempts}
+    assert (len(attempts), sent) == (2, {'{"keyId":"\u00e9"}'})
+    assert [one.invocation for one in attempts] == [None, None]
+    with pytest.raises(UnicodeDecodeError):
+        await client.commit(capability, content=CONTENT, upstream_envelope=b"\xff")
+
+
 async def test_a_stream_is_no_call(client: CapabilityAuthority) -> None:
     with pytest.raises(ValueError, match="StreamCommitValidated is a stream"):
         await client.call("StreamCommitValidated", StreamCommitValidatedRequest())

@@ -22,6 +22,7 @@ from capability_authority.offline import (
     parse_statement,
     sha256,
 )
+from capability_authority.v1.capability_service_pb2 import CommitValidatedRequest
 from capability_authority.v1.statements_pb2 import Invocation
 
 DOMAIN = "capability-authority"
@@ -219,6 +220,8 @@ class Witness(aio.ServerInterceptor):
         invocation = None
         if name == "GetKeySet":
             assert not proofs, "a call that needs no proof must not give one away"
+        elif name == "CommitValidated" and CommitValidatedRequest.FromString(raw).upstream_envelope_json:
+            assert not proofs, "an envelope replaces the proof"
         else:
             invocation = self._opened(proofs, path, raw)
         self.received.append(Received(name, raw, invocation, dict(entries)))

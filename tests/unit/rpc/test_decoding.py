@@ -189,3 +189,15 @@ def test_more_decisions_than_a_batch_holds_are_over_the_limit() -> None:
         decisions.approval_requests(CALLER, request, "")
 
     assert refused.value.refusal.reason is Reason.LIMIT_EXCEEDED
+
+
+def test_one_of_many_commits_is_proven_by_nothing_in_it() -> None:
+    item = RPCS["CommitValidated"].copy()
+    assert isinstance(item, capability_service_pb2.CommitValidatedRequest)
+    assert not isinstance(capabilities.commit_item(item, DEADLINE, ""), Refusal)
+
+    item.upstream_envelope_json = "{}"
+
+    refused = capabilities.commit_item(item, DEADLINE, "")
+    assert isinstance(refused, Refusal)
+    assert (refused.reason, refused.facts["field"]) == (Reason.MALFORMED, "upstream_envelope_json")
