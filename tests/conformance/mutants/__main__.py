@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 from authority.embedded import start_valkey
-from tests.conformance.mutants.ground import Ground
-from tests.conformance.mutants.table import Mutant, mutants
+from tests.conformance.mutants.ground import Ground, NotJudged
+from tests.conformance.mutants.table import Drifted, Mutant, mutants
 from tests.real_servers import postgres_to_copy
 
 
 def main() -> int:
-    """1 when a mutant got past the case that is meant for it."""
+    """1 when a mutant got past the case that is meant for it, or could not be judged."""
     parser = argparse.ArgumentParser(prog="make conformance-mutants", description=__doc__)
     parser.add_argument("--only", default="", metavar="WORDS", help="mutants whose name holds these words")
     parser.add_argument("--meant", action="store_true", help="run the case that is meant for each, and no other")
@@ -35,8 +35,12 @@ def main() -> int:
 
 def _is_caught(ground: Ground, mutant: Mutant, *, meant_alone: bool) -> bool:
     started = time.monotonic()
-    with ground.served(mutant) as target:
-        judged = ground.judge(target, [mutant.case] if meant_alone else [])
+    try:
+        with ground.served(mutant) as target:
+            judged = ground.judge(target, [mutant.case] if meant_alone else [])
+    except (Drifted, NotJudged) as broken:
+        print(f"NOT JUDGED: {mutant.name}: {broken}", flush=True)
+        return False
     is_caught = mutant.is_caught_by(judged.failed)
     word = "caught" if is_caught else "GOT PAST"
     print(f"{word} by {mutant.case}: {mutant.name} ({time.monotonic() - started:.1f} s)", flush=True)

@@ -31,8 +31,8 @@ SUITES: Final = ROOT / "conformance" / "suites"
 WITHIN_S: Final = 60.0
 
 
-class NotServed(AssertionError):
-    """A copy of the authority does not even start: what it wrote."""
+class NotJudged(AssertionError):
+    """A copy of the authority does not even start, or the suite finds nothing to judge there: what was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Ground:
         with redirect_stdout(said), redirect_stderr(said):
             code = conformance([*arguments, *(word for case in only for word in ("--only", case))])
         if code not in (0, 1):
-            raise NotServed(said.getvalue())
+            raise NotJudged(said.getvalue())
         cases = json.loads(report.read_text(encoding="utf-8"))["cases"]
         return Judged(
             code,
@@ -128,7 +128,7 @@ def _run(arguments: Sequence[str], settings: dict[str, str]) -> None:
         [AUTHORITY, *arguments], env=settings, capture_output=True, text=True, check=False, timeout=WITHIN_S
     )
     if done.returncode:
-        raise NotServed(f"authority {' '.join(arguments)}: {done.stderr}")
+        raise NotJudged(f"authority {' '.join(arguments)}: {done.stderr}")
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def _serving(settings: dict[str, str], folder: Path) -> Iterator[str]:
             assert process.stdout is not None
             line = process.stdout.readline()
             if not line:
-                raise NotServed(log.read_text(encoding="utf-8"))
+                raise NotJudged(log.read_text(encoding="utf-8"))
             yield json.loads(line)["address"]
         finally:
             process.kill()  # Its database goes with it: there is nothing to end in order.
