@@ -1,5 +1,7 @@
 """Reads signed envelopes of upstream, and judges who signed them."""
 
+from collections.abc import Sequence
+
 from authority.domain import limits
 from authority.domain.action_envelope import ActionEnvelope, ActionParty, OpenedEnvelope, unproven
 from authority.domain.references import Instant, TenantRef
@@ -30,7 +32,7 @@ class SignedEnvelopeReader:
             return unproven("malformed_signed_envelope")
         found = read_signed_envelope_json(presented)
         if isinstance(found, ActionEnvelopeRefused):
-            return unproven(found.code.value, _first_issue(found))
+            return unproven(found.code.value, _told(found.issues))
         if found.canonical is None:
             return unproven("invalid_envelope")
         return OpenedEnvelope(
@@ -51,7 +53,7 @@ class SignedEnvelopeReader:
         found = read_action_envelope(value)
         if isinstance(found, UpstreamEnvelope):
             return _says(found)
-        return malformed("envelope_json", f"is no action envelope: {_told(found[0])}")
+        return malformed("envelope_json", f"is no action envelope: {_told(found)}")
 
     def is_signed_by(self, envelope: OpenedEnvelope, public_key: bytes) -> bool:
         """Whether exactly this key signed it; False for a key for which anyone could sign (case E03)."""
@@ -62,14 +64,11 @@ class SignedEnvelopeReader:
         return key.verify(envelope.signature, envelope.canonical)
 
 
-def _first_issue(refused: ActionEnvelopeRefused) -> str:
+def _told(issues: Sequence[Issue]) -> str:
     """Where the structure is wrong first, as upstream says it; names of fields that it does not know are cut off."""
-    if not refused.issues:
+    if not issues:
         return ""
-    return _told(refused.issues[0])
-
-
-def _told(issue: Issue) -> str:
+    issue = issues[0]
     path = issue.path if issue.path.isascii() and issue.path.isprintable() else "$"
     return f"{path[:_SHOWN_ISSUE]} {issue.code.value}"
 
