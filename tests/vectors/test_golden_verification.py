@@ -9,6 +9,7 @@ from capability_authority.offline import (
     OfflineError,
     PrivateKey,
     PublicKey,
+    RevocationFeed,
     digest_of,
     instant_ms,
     make_invocation,
@@ -21,7 +22,9 @@ from capability_authority.offline import (
     verify_statement,
 )
 from capability_authority.offline.narrowing import ACTIONS, AMOUNTS, EXACT, FLAGS, SELECTORS
+from capability_authority.offline.statements import REVOCATION
 from capability_authority.v1.statements_pb2 import CommitCapability, Grant, Invocation, SignedStatement
+from capability_authority.v1.types_pb2 import TenantRef
 from tests.vectors.key_sets import key_set_of
 from tests.vectors.vector_runs import Vector, every, vectors, word
 
@@ -67,6 +70,24 @@ def judge_key_state(vector: Vector) -> str | None:
                 attestation=None if test["attestation"] is None else statement(test["attestation"]),
                 content=None if test["content"] is None else bytes.fromhex(test["content"]),
             )
+    except OfflineError as error:
+        return word(error)
+    return None
+
+
+@every("revocation_feeds")
+def test_what_a_feed_withdraws_no_longer_counts(vector: Vector) -> None:
+    assert judge_feed(vector) == vector.test["reason"]
+
+
+def judge_feed(vector: Vector) -> str | None:
+    group, test, key_set = vector.group, vector.test, key_set_of(vector.group)
+    feed = RevocationFeed(TenantRef(**group["tenant"]))
+    try:
+        for told in map(statement, test["feed"]):
+            (feed.take if told.payload_type == REVOCATION else feed.hear)(told, key_set)
+        view = feed.view(now_ms=test["now_ms"], maximum_age_ms=test["maximum_age_ms"])
+        verify_statement(statement(test["statement"]), key_set, revocations=view)
     except OfflineError as error:
         return word(error)
     return None

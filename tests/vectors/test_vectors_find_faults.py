@@ -23,6 +23,7 @@ from capability_authority.offline import (
     statements,
     verification,
 )
+from capability_authority.offline.revocations import RevocationState, RevocationView
 from tests.vectors import (
     test_golden_bytes,
     test_golden_statements,
@@ -39,6 +40,7 @@ JUDGES: dict[str, Callable[[Vector], object]] = {
     "reading": test_golden_statements.judge_payload,
     "public_keys": lambda vector: None if test_golden_verification.judge_key(vector.test) else vector.test["reason"],
     "key_states": test_golden_verification.judge_key_state,
+    "revocation_feeds": test_golden_verification.judge_feed,
     "times": test_golden_verification.judge_time,
     "grant_chains": lambda vector: test_golden_verification.judge_chain(vector)[0],
     "upstream_envelopes": test_golden_upstream.judge,
@@ -115,6 +117,15 @@ def allowed_without_names(grant: Any, use: GrantUse) -> None:
         SOUND_ALLOWED(grant, use)
 
 
+def believed_for_ever(self: Any, state: RevocationState, **_: Any) -> None:
+    self._state = state
+
+
+def taken_as_it_comes(self: RevocationState, item: Any) -> None:
+    self.revoked[item.kind, item.subject] = item
+    self.sequence = item.sequence
+
+
 FAULTS: list[tuple[str, Any, str, Any, str, str]] = [
     (
         "names sorted by code point",
@@ -137,6 +148,9 @@ FAULTS: list[tuple[str, Any, str, Any, str, str]] = [
     ("revoked keys", KeyRecord, "verifies", True, "key_states", "Revoked"),
     ("keys of any scope", KeyRecord, "covers", lambda *_: True, "key_states", "Scope"),
     ("attestations for anything", verification, "_require_equal", lambda *_: None, "key_states", "Attestation"),
+    ("withdrawn things", RevocationView, "require_standing", lambda *_, **__: None, "revocation_feeds", "Withdrawn"),
+    ("any age of a feed", RevocationView, "__init__", believed_for_ever, "revocation_feeds", "Stale"),
+    ("items left out", RevocationState, "take", taken_as_it_comes, "revocation_feeds", "Gap"),
     ("a millisecond after the end", grants, "_require_current", a_millisecond_longer, "times", "Boundary"),
     ("no skew", grants, "NOT_BEFORE_SKEW_MS", 0, "times", "Skew"),
     ("prefixes of letters", selectors, "_reaches", is_under, "grant_chains", "Selectors"),

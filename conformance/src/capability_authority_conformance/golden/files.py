@@ -14,6 +14,7 @@ from capability_authority_conformance.golden.invocations import invocations
 from capability_authority_conformance.golden.key_states import key_states
 from capability_authority_conformance.golden.public_keys import public_keys
 from capability_authority_conformance.golden.reading import reading
+from capability_authority_conformance.golden.revocation_feeds import revocation_feeds
 from capability_authority_conformance.golden.signing_input import signing_input
 from capability_authority_conformance.golden.statements import statements
 from capability_authority_conformance.golden.times import times
@@ -32,6 +33,7 @@ _FILES: Final[tuple[Callable[[], VectorFile], ...]] = (
     key_states,
     public_keys,
     reading,
+    revocation_feeds,
     signing_input,
     statements,
     times,
