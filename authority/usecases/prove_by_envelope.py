@@ -55,7 +55,7 @@ class ProveByEnvelope:
         return caller if isinstance(caller, Refusal) else Proven(caller, proven.proof)
 
     async def _prove(self, capability: OpenedCapability, request: CommitRequest, presented: bytes) -> Proven | Refusal:
-        envelope = self.envelopes.read(presented)
+        envelope = await self.envelopes.read_from_stranger(presented)
         if isinstance(envelope, Refusal):
             return envelope
         terms = capability.terms

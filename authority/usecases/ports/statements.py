@@ -34,6 +34,10 @@ class ActionEnvelopes(Protocol):
         """The envelope, or PROOF_INVALID for what upstream's verifier would call malformed or invalid."""
         ...
 
+    async def read_from_stranger(self, presented: bytes) -> OpenedEnvelope | Refusal:
+        """The same, in such a way that nobody else waits while a large one is read."""
+        ...
+
     def read_unsigned(self, text: bytes) -> ActionEnvelope | Refusal:
         """What an envelope says that comes without its signature, or MALFORMED `envelope_json`."""
         ...
