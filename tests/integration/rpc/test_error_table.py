@@ -67,7 +67,7 @@ async def test_f07_a_standard_service_reads_as_strictly() -> None:
 
 async def test_an_rpc_of_a_later_contract_is_not_implemented() -> None:
     async with running(use_cases()) as service:
-        failure = await service.fail("/capability_authority.v1.InteropService/ResolveKey", b"anything", metadata=())
+        failure = await service.fail("/capability_authority.v1.ForecastService/Foretell", b"anything", metadata=())
 
     assert (failure.code.name, failure.reason) == ("UNIMPLEMENTED", "NOT_IMPLEMENTED")
 
