@@ -8,8 +8,11 @@ import { test } from "node:test";
 import {
   canonicalContent,
   canonicalize,
+  EnvelopeRefused,
+  fromDsseJson,
   isCanonical,
   JsonError,
+  pae,
   parse,
   requireCanonical,
 } from "../src/offline/index.js";
@@ -128,6 +131,11 @@ test("d04 numbers end where no reader could tell them apart any more", () => {
       "number_out_of_range",
     );
   }
+});
+
+test("half a surrogate pair is never written as something else", () => {
+  assert.throws(() => pae("\ud800", new Uint8Array()), TypeError);
+  assert.throws(() => fromDsseJson('{"payloadType":"\ud800"}'), EnvelopeRefused);
 });
 
 test("what is not JSON is not written", () => {

@@ -122,3 +122,28 @@ test("who is bound by a digest alone hands nothing on", () => {
   assert.equal(handedOn({}, { boundTo }).holderKey, offline.toWire(boundTo));
   assert.throws(() => offline.delegate(child, AGENT_KEY, delegation), offline.SignatureInvalid);
 });
+
+test("a chain has one to nine grants, and no more bytes than a call may carry", () => {
+  const verify = (chain: readonly ReturnType<typeof statementNamed>[]): unknown =>
+    offline.verifyGrantChain(chain, keySetOf("grant"), { nowMs: NOW_MS });
+  const large = { ...ROOT, payload: new Uint8Array(offline.MAX_CHAIN_BYTES + 1) };
+  for (const chain of [[], Array.from({ length: 10 }, () => ROOT), [large]]) {
+    assert.throws(() => verify(chain), { name: "GrantMalformed", path: "chain" });
+  }
+});
+
+test("a use asks for one use unless it says otherwise, and for nothing else that it does not name", () => {
+  const use = { action: "memory.propose", audience: "memory.example" };
+  const child = offline.delegate(ROOT, HOLDER_KEY, {
+    holder: AGENT,
+    boundTo: AGENT_KEY.publicKey,
+    nonce: NONCE,
+    narrower: { uses: 0, tokens: 0, tools: [], network: false },
+  });
+  const verify = (asked: offline.GrantUse): unknown =>
+    offline.verifyGrantChain([ROOT, child], keySetOf("grant"), { nowMs: NOW_MS, use: asked });
+  assert.throws(() => verify(use), { name: "GrantExceeded", dimension: "uses" });
+  verify({ ...use, uses: 0 });
+  assert.throws(() => verify({ ...use, uses: 0, tokens: Number.NaN }), { name: "GrantExceeded", dimension: "tokens" });
+  assert.throws(() => verify({ ...use, uses: 0, network: true }), { name: "GrantExceeded", dimension: "network" });
+});

@@ -41,8 +41,13 @@ export function toBase64Url(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64url");
 }
 
-/** The UTF-8 of a text. Lone surrogates become U+FFFD: ask `isWellFormed` first where that matters. */
+/**
+ * The UTF-8 of a text.
+ *
+ * @throws {TypeError} for a text that has none (`isWellFormed`), so that no two texts are ever written alike.
+ */
 export function utf8(text: string): Uint8Array {
+  if (!isWellFormed(text)) throw new TypeError("a text with half a surrogate pair has no UTF-8");
   return new TextEncoder().encode(text);
 }
 

@@ -7,7 +7,7 @@ import {
   type SignedStatement,
   SignedStatementSchema,
 } from "../proto/capability_authority/v1/statements_pb.js";
-import { fromBase64, fromUtf8, toBase64, utf8 } from "./bytes.js";
+import { fromBase64, fromUtf8, isWellFormed, toBase64, utf8 } from "./bytes.js";
 import { canonicalize } from "./canonical-json.js";
 import { EnvelopeRefused, JsonError } from "./errors.js";
 import { type JsonValue, parse } from "./json-reader.js";
@@ -33,6 +33,7 @@ export function toDsseJson(statement: SignedStatement): string {
  * @throws {EnvelopeRefused} for anything but an envelope with exactly one signature that names its key.
  */
 export function fromDsseJson(text: string | Uint8Array): SignedStatement {
+  if (typeof text === "string" && !isWellFormed(text)) throw new EnvelopeRefused(PROBLEM);
   const envelope = document(typeof text === "string" ? utf8(text) : text);
   const signature = onlyItem(member(envelope, "signatures"));
   return create(SignedStatementSchema, {

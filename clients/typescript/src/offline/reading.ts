@@ -53,7 +53,8 @@ export function readExactly<Desc extends DescMessage>(
   const findings = { unknownField: false };
   const message = create(schema);
   try {
-    readFields(message, schema, { bytes: data, at: 0, end: data.length }, MOST_DEPTH, findings);
+    const cursor = { bytes: data, at: 0, end: data.length };
+    readFields(message, schema, { cursor, depth: MOST_DEPTH, findings });
   } catch (error) {
     throw error instanceof NotParsable ? new Refusal("not_parsable") : error;
   }
@@ -67,69 +68,46 @@ export function readExactly<Desc extends DescMessage>(
 /** A message whose fields are set by what its descriptor says, which the types of generated messages cannot follow. */
 type Fields = Message & Record<string, unknown>;
 
-/** What was found that does not stop the reading. */
-interface Findings {
-  unknownField: boolean;
+/** Where a message is read from, and what is noted on the way. */
+interface Reading {
+  readonly cursor: WireCursor;
+  /** How many messages and groups may still be inside one another. */
+  readonly depth: number;
+  /** What was found that does not stop the reading. */
+  readonly findings: { unknownField: boolean };
 }
 
-function readFields(
-  message: Message,
-  schema: DescMessage,
-  cursor: WireCursor,
-  depth: number,
-  findings: Findings,
-): void {
+function readFields(message: Message, schema: DescMessage, reading: Reading): void {
+  const { cursor, depth, findings } = reading;
   if (depth < 0) throw new NotParsable();
-  const fields = message as Fields;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
     const field = fieldOf(schema, tag.number);
-    if (field === undefined || !readField(fields, field, tag.wireType, cursor, depth, findings)) {
+    if (field === undefined || !readField(message as Fields, field, tag.wireType, reading)) {
       findings.unknownField = true;
       skipValue(cursor, tag, depth);
     }
   }
 }
 
-/**
- * Reads one value into the message; false, and nothing read, when it is written in a way the field is never written.
- */
-function readField(
-  message: Fields,
-  field: DescField,
-  wireType: number,
-  cursor: WireCursor,
-  depth: number,
-  findings: Findings,
-): boolean {
-  const kind = field.fieldKind === "list" ? field.listKind : field.fieldKind;
-  const isDelimited = kind === "message" || field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES;
-  const isPacked = field.fieldKind === "list" && !isDelimited && wireType === DELIMITED;
-  if (wireType !== (isDelimited ? DELIMITED : VARINT) && !isPacked) return false;
-  const values = isPacked ? readDelimited(cursor) : cursor;
-  do {
-    if (isPacked && values.at === values.end) break;
-    const value =
-      field.message === undefined
-        ? readScalar(field, values)
-        : readMessage(message[field.localName], field.message, field.fieldKind === "list", values, depth, findings);
-    if (field.fieldKind === "list") (message[field.localName] as unknown[]).push(value);
-    else message[field.localName] = value;
-  } while (isPacked);
+/** Reads one field into the message; false, and nothing read, when it is written in a way that it never is. */
+function readField(message: Fields, field: DescField, wireType: number, reading: Reading): boolean {
+  const isDelimited =
+    field.message !== undefined || field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES;
+  if (wireType !== (isDelimited ? DELIMITED : VARINT)) return false;
+  if (field.fieldKind === "list") {
+    (message[field.localName] as unknown[]).push(readValue(undefined, field, reading));
+  } else {
+    message[field.localName] = readValue(message[field.localName], field, reading);
+  }
   return true;
 }
 
-/** A message that comes twice is merged into the first, as every parser does; the encoding then differs. */
-function readMessage(
-  earlier: unknown,
-  schema: DescMessage,
-  isItem: boolean,
-  cursor: WireCursor,
-  depth: number,
-  findings: Findings,
-): Message {
-  const message = isItem || earlier === undefined ? create(schema) : (earlier as Message);
-  readFields(message, schema, readDelimited(cursor), depth - 1, findings);
+/** A message that comes twice is merged into the earlier, as every parser does; the encoding then differs. */
+function readValue(earlier: unknown, field: DescField, { cursor, depth, findings }: Reading): unknown {
+  if (field.message === undefined) return readScalar(field, cursor);
+  const message = (earlier as Message | undefined) ?? create(field.message);
+  readFields(message, field.message, { cursor: readDelimited(cursor), depth: depth - 1, findings });
   return message;
 }
 
@@ -177,18 +155,21 @@ const READABLE_SCALARS: ReadonlySet<ScalarType | undefined> = new Set([
 ]);
 const FIELDS = new Map<DescMessage, ReadonlyMap<number, DescField>>();
 
-/** Payloads hold no maps, no choices, and numbers of few kinds; what could not be read exactly is not read at all. */
+/** What payloads do not hold could not be read exactly, and is not read at all: maps, choices, lists of numbers. */
 function fieldOf(schema: DescMessage, number: number): DescField | undefined {
   let fields = FIELDS.get(schema);
   if (fields === undefined) {
-    const odd = schema.fields.find(
-      (field) => field.fieldKind === "map" || field.oneof !== undefined || !READABLE_SCALARS.has(field.scalar),
-    );
+    const odd = schema.fields.find((field) => !isReadable(field));
     if (odd !== undefined) throw new TypeError(`${odd} cannot be read exactly`);
     fields = new Map(schema.fields.map((field) => [field.number, field]));
     FIELDS.set(schema, fields);
   }
   return fields.get(number);
+}
+
+function isReadable(field: DescField): boolean {
+  const isOfNumbers = field.fieldKind === "list" && field.packed;
+  return field.fieldKind !== "map" && field.oneof === undefined && !isOfNumbers && READABLE_SCALARS.has(field.scalar);
 }
 
 interface Problem {
