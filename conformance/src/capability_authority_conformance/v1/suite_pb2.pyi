@@ -91,8 +91,8 @@ class Suite(_message.Message):
     Values are protobuf's JSON: bytes are base64, 64-bit integers text, enum values names; what is not set has its default, and
     a message that is not set is absent. A google.rpc.Status in an answer is {code, reason, facts}.
 
-    DEPENDENCY_UNAVAILABLE and OVERLOADED may be answered at any point and say nothing of the call: unless the case names them, the
-    runner asks again for up to 10 seconds, with a new proof, and reports how often it did.
+    DEPENDENCY_UNAVAILABLE and OVERLOADED may be answered at any point and say nothing of the call: unless the case names them,
+    the runner asks again for up to 10 seconds, with a new proof, and reports how often it did.
 
     Of every refusal the runner asks by itself what the error table says of its reason: the code, the domain, RetryInfo where a
     retry helps and nowhere else, BadRequest where a fact names the field.
@@ -636,8 +636,8 @@ class Make(_message.Message):
 
     @_builtins.property
     def action_envelope(self) -> Global___ActionEnvelope:
-        """A signed action envelope of upstream (`cognitum.action.v1`): a mapping of `envelope`, its members; `unsigned`, the bytes of
-        their JSON; and `signed`, the JSON text of all of it.
+        """A signed action envelope of upstream (`cognitum.action.v1`): a mapping of `envelope`, its members; `unsigned`, the bytes
+        of their JSON; and `signed`, the JSON text of all of it.
         """
 
     def __init__(

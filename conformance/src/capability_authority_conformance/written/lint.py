@@ -7,9 +7,11 @@ from typing import Final
 
 from capability_authority_conformance.problems import Problem
 from capability_authority_conformance.running.context import BASE_NAMES
+from capability_authority_conformance.substitution import names_in
 from capability_authority_conformance.v1.suite_pb2 import Case, Procedure, Step
 from capability_authority_conformance.values import of_value
-from capability_authority_conformance.written.lint_steps import Known, step_problems
+from capability_authority_conformance.written.lint_names import Known
+from capability_authority_conformance.written.lint_steps import step_problems
 from capability_authority_conformance.written.reading import PROCEDURES, WrittenSuite
 
 __all__ = ["lint"]
@@ -79,10 +81,9 @@ def _procedure_problems(
         yield written.problem(place, "uses itself", "procedures use only others", *path)
         return
     for name, default in procedure.parameters.items():
-        for unknown in known.unknown_in(of_value(default), set(BASE_NAMES)):
-            yield written.problem(
-                place, f"the default of {name!r} names {unknown!r}", "use a name of every case", *path
-            )
+        for unknown in set(names_in(of_value(default))) - BASE_NAMES:
+            what = f"the default of {name!r} names {unknown!r}"
+            yield written.problem(place, what, "use a name of every case", *path)
     names = set(BASE_NAMES) | set(procedure.parameters)
     yield from _steps_problems(written, place, procedure.steps, known, names, path)
 

@@ -41,7 +41,7 @@ class Document:
         return self.lines.get(path, 1)
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML ships no types
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # PyYAML ships no types
     """Scalars as JSON has them: `no`, `on`, `2026-01-01` and `1:30` are texts."""
 
 
@@ -58,9 +58,9 @@ def read_yaml(text: str) -> Document:
     """Read one document. Raises `YamlRefused` with the line."""
     loader = _Loader(text)
     try:
-        for token in yaml.scan(text, Loader=_Loader):
-            if isinstance(token, (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)):
-                raise YamlRefused(token.start_mark.line + 1, "anchors, aliases and tags are not read here")
+        for event in yaml.parse(text, Loader=_Loader):
+            if getattr(event, "anchor", None) or getattr(event, "tag", None):
+                raise YamlRefused(event.start_mark.line + 1, "anchors, aliases and tags are not read here")
         node = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark

@@ -1,0 +1,120 @@
+"""What steps refer to: names that were saved, procedures, principals; and whether values can be judged."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from google.protobuf import struct_pb2
+
+from capability_authority_conformance.contract import principal_names
+from capability_authority_conformance.running.judging import JUDGES
+from capability_authority_conformance.substitution import names_in
+from capability_authority_conformance.v1.suite_pb2 import Procedure, Step
+from capability_authority_conformance.values import Json, of_struct
+
+__all__ = ["Known", "Trouble", "fields_problems", "named", "near", "unknown_names", "who_problems"]
+
+Trouble = tuple[str, str]
+"""What is wrong, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What steps may refer to."""
+
+    procedures: Mapping[str, Procedure]
+
+    def saved_by(self, step: Step) -> set[str]:
+        """The names that are there once the step is taken."""
+        match step.WhichOneof("action"):
+            case "call":
+                return set(step.call.save)
+            case "make":
+                return {step.make.save}
+            case "use":
+                return set(step.use.save) or self.saved_in(step.use.procedure)
+            case _:
+                return set()
+
+    def saved_in(self, procedure: str) -> set[str]:
+        """The names that a procedure saves."""
+        if procedure not in self.procedures or self.goes_round(procedure):
+            return set()
+        return {name for step in self.procedures[procedure].steps for name in self.saved_by(step)}
+
+    def goes_round(self, procedure: str, above: tuple[str, ...] = ()) -> bool:
+        """Whether the procedure uses itself, be it through others."""
+        if procedure in above:
+            return True
+        steps = self.procedures[procedure].steps if procedure in self.procedures else ()
+        return any(self.goes_round(step.use.procedure, (*above, procedure)) for step in steps if step.HasField("use"))
+
+    def parameters_who(self, procedure: str) -> set[str]:
+        """The parameters of a procedure that name who calls or signs, there or in a procedure that it uses."""
+        found: set[str] = set()
+        for step in self.procedures[procedure].steps:
+            make, use = step.make, step.use
+            who: list[Json] = [
+                getattr(step.call, "as"),
+                make.child_grant.signed_by,
+                make.action_envelope.signed_by,
+                make.changed_statement.signed_by,
+            ]
+            if use.procedure in self.procedures:
+                given = of_struct(getattr(use, "with"))
+                who += [given[name] for name in self.parameters_who(use.procedure) if name in given]
+            found.update(names_in(who))
+        return found & set(self.procedures[procedure].parameters)
+
+
+def unknown_names(value: Json, names: set[str]) -> Iterator[Trouble]:
+    """References in a value to what is not among `names`."""
+    for name in names_in(value):
+        if name in names:
+            continue
+        if name.startswith("${"):
+            yield f"{name!r} is no reference", "write ${name}, ${name.path} or ${name[caller]}"
+        else:
+            yield f"nothing is saved under {name!r} before this step", near(name, names)
+
+
+def named(references: Iterable[str], names: set[str]) -> Iterator[Trouble]:
+    """Names, or `name.path`, of what is not among `names`."""
+    for reference in references:
+        name = reference.partition(".")[0].partition("[")[0]
+        if name not in names:
+            yield f"nothing is saved under {name!r} before this step", near(name, names)
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """What to do about a name that is not known."""
+    close = get_close_matches(name, list(known), n=1)
+    return f"did you mean {close[0]!r}?" if close else "save it in a step before"
+
+
+def who_problems(who: str, names: set[str], others: frozenset[str] = frozenset()) -> Iterator[Trouble]:
+    """Whether a principal of the set-up contract, or one of `others`, is named."""
+    if "${" in who:
+        yield from unknown_names(who, names)
+    elif who not in principal_names() | others:
+        yield f"no principal of the set-up contract is {who!r}", near(who, principal_names())
+
+
+def fields_problems(fields: struct_pb2.Struct, names: set[str]) -> Iterator[Trouble]:
+    """What cannot be judged: unknown names, patterns that are none, words that are none."""
+    for path, expected in of_struct(fields).items():
+        yield from unknown_names(expected, names)
+        match expected:
+            case {"matches": str(pattern)}:
+                try:
+                    re.compile(pattern)
+                except re.error as error:
+                    yield f"{path}: {pattern!r} is no regular expression: {error}", "mend it"
+            case dict() if len(expected) == 1 and next(iter(expected)) not in JUDGES:
+                word = next(iter(expected))
+                close = get_close_matches(word, JUDGES, n=1)
+                if close:
+                    yield f"{path}: no word that judges is {word!r}", f"did you mean {close[0]!r}?"
+            case _:
+                pass
