@@ -10,7 +10,7 @@ import {
 } from "../offline/index.js";
 import { type RetryPolicy, retryPolicy } from "./retries.js";
 import type { TraceSource } from "./tracing.js";
-import { InteropVerbs } from "./verbs/interop.js";
+import { AuditVerbs } from "./verbs/audit.js";
 
 /** Milliseconds for a call, all attempts and waits included. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
@@ -49,7 +49,7 @@ export interface ConnectOptions {
  * id or commit key, so that whatever happens, it happens once. One client serves any number of concurrent calls. `await
  * using` closes it with its block.
  */
-export class CapabilityAuthority extends InteropVerbs {
+export class CapabilityAuthority extends AuditVerbs {
   /**
    * A client that connects when it first calls.
    *
