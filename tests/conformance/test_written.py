@@ -78,6 +78,14 @@ def test_a_suite_is_read_strictly(text: str, said: str, tmp_path: Path) -> None:
         ("say: s\ncall: {rpc: GetKeySet, as: nobody, proof: SOILED}", "SOILED"),
         ("say: s\ncall: {rpc: GetKeySet, as: nobody, together: {outcomes: {OK: 1}}}", "needs many callers"),
         ("say: s\ncall: {rpc: GetKeySet, as: nobody, callers: 3, together: {outcomes: {OK: 2}}}", "add up to 2"),
+        (
+            "say: s\ncall: {rpc: GetKeySet, as: nobody, callers: 1, expect: [{outcome: NO_REASON, code: UNAVAILABLE}]}",
+            "a target that breaks would pass",
+        ),
+        (
+            "say: s\ncall: {rpc: GetKeySet, as: nobody, callers: 2, together: {outcomes: {OK: 1, REVOKED: 1}}}",
+            "which no single caller may get",
+        ),
         ("say: s\ncall: {rpc: GetKeySet, as: nobody, patient: true, within_ms: 5}", "write one of them"),
         ("say: s\ncall: {rpc: GetKeySet, as: nobody, save: {x: keyz.0}}", "has no field 'keyz'"),
         ("say: s\ncall: {rpc: GetKeySet, as: nobody, messages: [{}]}", "are no stream"),
@@ -176,3 +184,7 @@ def test_what_is_malformed_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFix
 def test_our_own_suites_are_well_written(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lint"]) == 0
     assert "are well written" in capsys.readouterr().out
+
+
+def test_a_case_asks_something(tmp_path: Path) -> None:
+    assert "asks the target nothing" in problems_of(tmp_path, f"{CASE}  - make: {{save: x, text: y}}")

@@ -13,7 +13,7 @@ from grpc import aio
 from capability_authority_conformance.error_table import DOMAIN, OF_SHAPE, error_table
 from capability_authority_conformance.values import Json, shown
 
-__all__ = ["NO_REASON", "OK", "UNREADABLE", "Outcome", "refused", "status_as_json", "unreadable"]
+__all__ = ["BROKEN_CODES", "NO_REASON", "OK", "UNREADABLE", "Outcome", "refused", "status_as_json", "unreadable"]
 
 M = TypeVar("M", bound=Message)
 
@@ -22,6 +22,8 @@ NO_REASON: Final = "NO_REASON"
 """A status of gRPC itself, or of whatever stands in between: without ErrorInfo."""
 UNREADABLE: Final = "UNREADABLE"
 """Bytes that are no answer of this RPC; no case can expect it."""
+BROKEN_CODES: Final = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN", "INTERNAL"})
+"""With these and no reason a call broke: nobody refused it."""
 _STATUS_ENTRY: Final = "grpc-status-details-bin"
 _CODES: Final = {code.value[0]: code.name for code in grpc.StatusCode}
 
@@ -46,9 +48,7 @@ class Outcome:
     @property
     def is_transport(self) -> bool:
         """Whether something broke rather than refused: no answer of the authority at all."""
-        return self.reason == UNREADABLE or (
-            self.reason == NO_REASON and self.code in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "UNKNOWN", "INTERNAL")
-        )
+        return self.reason == UNREADABLE or (self.reason == NO_REASON and self.code in BROKEN_CODES)
 
     def __str__(self) -> str:
         if self.reason == OK:

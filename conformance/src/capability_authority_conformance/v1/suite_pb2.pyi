@@ -407,7 +407,7 @@ class Answer(_message.Message):
     BECAUSE_FIELD_NUMBER: _builtins.int
     outcome: _builtins.str
     """`OK`, or the ErrorReason without its prefix: `BINDING_MISMATCH`; `NO_REASON` for a status of gRPC itself, which carries no
-    ErrorInfo: then `code` says which.
+    ErrorInfo: then `code` says which, and is none with which a call just breaks.
     """
     code: _builtins.str
     """The gRPC status code; the error table's for this reason when left out."""

@@ -68,6 +68,8 @@ def _case_problems(written: WrittenSuite, case: Case, known: Known, path: tuple[
         yield written.problem(place, "does not say what it covers", "write `covers`: whose rule it is", *path)
     if bool(case.not_yet) == bool(case.steps):
         yield written.problem(place, "has steps and `not_yet`, or neither", "write one of them", *path)
+    if case.steps and not known.asks(case.steps):
+        yield written.problem(place, "asks the target nothing", "a case that asks nothing cannot fail: call", *path)
     yield from _steps_problems(written, place, case.steps, known, set(BASE_NAMES), path)
 
 

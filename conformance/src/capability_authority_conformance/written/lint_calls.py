@@ -9,7 +9,7 @@ import grpc
 from capability_authority_conformance.error_table import error_table
 from capability_authority_conformance.running.calling import NOBODY
 from capability_authority_conformance.substitution import CALLER
-from capability_authority_conformance.target.outcome import NO_REASON, OK
+from capability_authority_conformance.target.outcome import BROKEN_CODES, NO_REASON, OK
 from capability_authority_conformance.target.rpcs import Rpc, rpc_named, rpc_names
 from capability_authority_conformance.v1.suite_pb2 import Answer, Call, SpoiledProof
 from capability_authority_conformance.values import of_struct
@@ -71,6 +71,8 @@ def _answer_problems(answer: Answer, rpc: Rpc, names: set[str], *, is_first: boo
         yield f"no outcome is {answer.outcome!r}", near(answer.outcome, outcomes)
     if answer.outcome == NO_REASON and not answer.code:
         yield "NO_REASON without a code", "write `code`"
+    if answer.outcome == NO_REASON and answer.code in BROKEN_CODES:
+        yield f"{answer.code} without a reason is no answer: a target that breaks would pass", "expect a reason"
     if answer.code and answer.code not in _CODES:
         yield f"gRPC has no code {answer.code!r}", near(answer.code, _CODES)
     if bool(answer.because) == is_first:
@@ -95,6 +97,9 @@ def _together_problems(call: Call) -> Iterator[Trouble]:
         yield "`together` needs many callers", "write `callers`"
     if together.outcomes and sum(together.outcomes.values()) != call.callers:
         yield f"the outcomes of {call.callers} callers add up to {sum(together.outcomes.values())}", "count again"
-    for outcome in together.outcomes:
-        if outcome not in (OK, NO_REASON, *error_table()):
-            yield f"no outcome is {outcome!r}", near(outcome, (OK, NO_REASON, *error_table()))
+    permitted = {answer.outcome for answer in call.expect} or {OK}
+    for outcome in together.outcomes.keys() - permitted:
+        yield (
+            f"together some get {outcome!r}, which no single caller may get",
+            f"expect it, or one of {sorted(permitted)}",
+        )

@@ -43,6 +43,14 @@ class Known:
             return set()
         return {name for step in self.procedures[procedure].steps for name in self.saved_by(step)}
 
+    def asks(self, steps: Iterable[Step]) -> bool:
+        """Whether one of the steps asks the target, be it in a procedure. One that is not there may."""
+        return any(step.HasField("call") or (step.HasField("use") and self._may_ask(step)) for step in steps)
+
+    def _may_ask(self, step: Step) -> bool:
+        name = step.use.procedure
+        return name not in self.procedures or self.goes_round(name) or self.asks(self.procedures[name].steps)
+
     def goes_round(self, procedure: str, above: tuple[str, ...] = ()) -> bool:
         """Whether the procedure uses itself, be it through others."""
         if procedure in above:
