@@ -9,7 +9,7 @@ import {
   verify as verifyWith,
 } from "node:crypto";
 
-import { fromBase64, fromHex, joinBytes, toBase64Url, toHex } from "./bytes.js";
+import { copyOf, fromBase64, fromHex, joinBytes, toBase64Url, toHex } from "./bytes.js";
 import { sha256, toWire } from "./digests.js";
 import { KeyRefused } from "./errors.js";
 
@@ -61,7 +61,7 @@ export interface PrivateKey {
  */
 export function publicKeyOf(raw: Uint8Array): PublicKey {
   refuseWeakEncoding(raw);
-  const own = new Uint8Array(raw);
+  const own = copyOf(raw);
   const thumbprint = sha256(own);
   const verifier = createPublicKey({
     key: { kty: "OKP", crv: "Ed25519", x: toBase64Url(own) },
@@ -138,5 +138,5 @@ function refuseWeakEncoding(raw: Uint8Array): void {
 }
 
 function littleEndian(bytes: Uint8Array): bigint {
-  return BigInt(`0x${toHex(bytes.slice().reverse())}`);
+  return BigInt(`0x${toHex(copyOf(bytes).reverse())}`);
 }

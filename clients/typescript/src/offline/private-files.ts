@@ -38,8 +38,8 @@ export function readPrivateFile(path: string, mostBytes: number): Uint8Array | F
     const mode = status.mode & 0o7777;
     if ((mode & OTHERS) !== 0) {
       const shown = mode.toString(8).padStart(4, "0");
-      const because = `${path} has mode ${shown}, which gives others rights on a private key; remedy: chmod 600 ${path}`;
-      return { exposed: true, because };
+      const rights = `has mode ${shown}, which gives others rights on a private key`;
+      return { exposed: true, because: `${path} ${rights}; remedy: chmod 600 ${path}` };
     }
     const data = readAtMost(descriptor, mostBytes + 1);
     return data.length > mostBytes ? { exposed: false, because: `${path} is larger than ${mostBytes} bytes` } : data;

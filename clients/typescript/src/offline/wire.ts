@@ -1,5 +1,7 @@
 /** The protobuf wire format, read byte by byte; whatever is not well-formed throws `NotParsable`. */
 
+import { copyOf } from "./bytes.js";
+
 /** The bytes are not a well-formed message. */
 export class NotParsable extends Error {}
 
@@ -63,7 +65,7 @@ export function readDelimited(cursor: WireCursor): WireCursor {
 
 /** A copy of what is left to read. */
 export function restOf(cursor: WireCursor): Uint8Array {
-  return cursor.bytes.slice(cursor.at, cursor.end);
+  return copyOf(cursor.bytes.subarray(cursor.at, cursor.end));
 }
 
 /** Moves over a value that nothing is known of. `depth` is how many groups may be inside one another in it. */
