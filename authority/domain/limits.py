@@ -65,7 +65,7 @@ GRANT_NONCE_BYTES = 16
 REPLAY_KEY_BYTES = 4096
 """Of what another verifier calls an envelope by: upstream's are at most some 3 KiB."""
 ACTION_ENVELOPE_BYTES = 64 * 1024
-"""Of an envelope's JSON without its signature: all that upstream's schema allows is less, written without spaces."""
+"""Of an envelope's JSON, signed or not: all that upstream's schema allows is less, written without spaces."""
 INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 

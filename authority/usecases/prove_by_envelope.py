@@ -27,7 +27,8 @@ class Proven:
 class ProveByEnvelope:
     """Changes nothing: whatever becomes of the commit, the envelope is used up by nothing but its success.
 
-    Each wait may be cancelled, for nothing was sent yet.
+    Each wait may be cancelled, or be the last thing that this process does, for nothing was sent yet. What may happen
+    after is the same as without an envelope: `postgres/committer.py` asks the same plan again, with its envelope.
     """
 
     authenticate: Authenticate

@@ -149,6 +149,9 @@ async def test_it_replaces_the_invocation_and_stands_beside_none(
     batch = BatchCommitValidatedRequest(requests=[request])
     assert (await holder.refused("BatchCommitValidated", batch, proofs=[])).reason == "CALLER_UNAUTHENTICATED"
     assert (await holder.refused("CommitValidated", commit_of(ready), proofs=[])).reason == "CALLER_UNAUTHENTICATED"
+    # and what this version does not know is not acted on, whoever is proven
+    unknown = await holder.refused("CommitValidated", request.SerializeToString() + b"\x78\x01", proofs=[])
+    assert_bad_shape(unknown, MALFORMED, "15")
     junk = b"\xff" * 100
     assert (await holder.refused("CommitValidated", junk, proofs=[])).reason == "CALLER_UNAUTHENTICATED"
     assert storage.dump() == before
