@@ -58,5 +58,12 @@ def _extracted(tarball: Path, folder: Path) -> Path:
         for published, here in ((".js", ".mjs"), (".d.ts", ".d.mts")):
             member = archive.extractfile(_MODULE + published)
             assert member is not None, f"{PACKAGE} has no {_MODULE}{published}"
-            (folder / f"product-plane{here}").write_bytes(member.read())
+            _put(folder / f"product-plane{here}", member.read())
     return folder / "product-plane.mjs"
+
+
+def _put(file: Path, data: bytes) -> None:
+    """Whole at once: another test process may be reading what stands there already."""
+    draft = file.with_name(f"{file.name}.draft")
+    draft.write_bytes(data)
+    draft.replace(file)

@@ -77,8 +77,9 @@ class PackageCopy:
     @classmethod
     def made(cls, folder: Path, mutant: Mutant | None) -> "PackageCopy":
         """The copy as the mutant has it, or one that is as it should be. Raises Drifted."""
-        # With what was compiled: whatever is not edited need not be compiled again.
-        shutil.copytree(ROOT / "authority", folder / "authority")
+        # With what was compiled: whatever is not edited need not be compiled again. But for what another process is
+        # compiling just now: its drafts (`….pyc.NUMBER`) are gone by the time they are to be copied.
+        shutil.copytree(ROOT / "authority", folder / "authority", ignore=shutil.ignore_patterns("*.pyc.*"))
         for name, text in mutant.edited().items() if mutant else ():
             (folder / "authority" / name).write_text(text, encoding="utf-8")
         return cls(folder)
