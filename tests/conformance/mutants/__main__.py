@@ -39,7 +39,7 @@ def _is_caught(ground: Ground, mutant: Mutant, *, meant_alone: bool) -> bool:
         with ground.served(mutant) as target:
             judged = ground.judge(target, [mutant.case] if meant_alone else [])
     except (Drifted, NotJudged) as broken:
-        print(f"NOT JUDGED: {mutant.name}: {broken}", flush=True)
+        print(f"NOT JUDGED: {mutant.name}: {str(broken)[:200]}", flush=True)
         return False
     is_caught = mutant.is_caught_by(judged.failed)
     word = "caught" if is_caught else "GOT PAST"
