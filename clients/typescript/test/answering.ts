@@ -76,7 +76,8 @@ function joined(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 function give(stream: ServerHttp2Stream, answer: Answer): void {
-  if (answer === "hang") {
+  // A caller that gave up meanwhile has no use for an answer.
+  if (answer === "hang" || stream.destroyed) {
     return;
   }
   if (answer === "cut") {

@@ -110,6 +110,21 @@ test("keys are fetched once, looked up again for a new one, and kept for five mi
   assert.equal(fetches(server), 4);
 });
 
+test("whoever gives up does not wait for a fetch of somebody else", async () => {
+  const server = await answering(() => "hang");
+  const { client } = clientOf(server);
+  const giving = new AbortController();
+  const reason = new Error("enough");
+
+  const first = client.keySet();
+  const second = client.keySet({ signal: giving.signal });
+  const ended = Promise.all([assert.rejects(second, reason), assert.rejects(first)]);
+  giving.abort(reason);
+  await assert.rejects(second, reason);
+  client.close();
+  await ended;
+});
+
 test("an authority that is not the pinned issuer is refused before anything is committed", async () => {
   const server = await authority({ receipt: good }, [issuing, signing]);
   const { client } = clientOf(server);

@@ -44,7 +44,7 @@ export class KeySets {
   async current(options: CallOptions = {}, atLeastSince?: number): Promise<KeySet> {
     const mine = this.#turn.then(() => this.#fresh(options, atLeastSince));
     this.#turn = mine.catch(() => undefined);
-    return mine;
+    return orAborted(mine, options.signal);
   }
 
   async #fresh(options: CallOptions, atLeastSince: number | undefined): Promise<KeySet> {
@@ -80,5 +80,22 @@ export class KeySets {
       }
     }
     return verify(await this.current(options, arrived));
+  }
+}
+
+/** The answer, unless the signal aborts before: whoever gives up does not wait for those in front of it. */
+async function orAborted<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) {
+    return answer;
+  }
+  let giveUp = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    giveUp = () => reject(signal.reason);
+    signal.addEventListener("abort", giveUp);
+  });
+  try {
+    return await Promise.race([answer, aborted]);
+  } finally {
+    signal.removeEventListener("abort", giveUp);
   }
 }

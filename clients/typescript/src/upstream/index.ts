@@ -8,6 +8,7 @@
  */
 
 export { type Availability, availability, type Check, type Health, type IdentityCheck } from "./health.js";
+export { commitActionEnvelope, type CommitEnvelopeTerms } from "./committing.js";
 export { ActionEnvelopeInvalid, actionTime, signActionEnvelope } from "./making.js";
 export { type ReadEnvelope, readSignedEnvelope, readSignedEnvelopeJson } from "./signed.js";
 export { readActionEnvelope } from "./structure.js";
@@ -37,6 +38,7 @@ export {
   type ReplayClaim,
   replayKey,
   type Reservation,
+  type SignedBytes,
   type VerifiedActionEnvelope,
   verifySignedActionEnvelope,
 } from "./verification.js";

@@ -11,7 +11,7 @@ import { fromBase64 } from "../offline/bytes.js";
 import { sha256, toWire } from "../offline/digests.js";
 import { KeyRefused } from "../offline/errors.js";
 import { type PublicKey, publicKeyOf } from "../offline/keys.js";
-import { type ReadEnvelope, readSignedEnvelope } from "./signed.js";
+import { ALGORITHM, type ReadEnvelope, readSignedEnvelope } from "./signed.js";
 import { type ActionEnvelope, type ActionEnvelopeRefused, type ActionRef, type Denial, refused } from "./values.js";
 import { ACTIONS } from "./vocabulary.js";
 
@@ -35,6 +35,17 @@ export interface ReplayClaim {
   readonly expiresAt: number;
 }
 
+/** What `verifySignature` is asked about. */
+export interface SignedBytes {
+  readonly issuer: string;
+  readonly keyId: string;
+  readonly algorithm: "Ed25519";
+  /** The RFC 8785 form of the envelope as received. */
+  readonly canonicalBytes: Uint8Array;
+  /** 64 bytes. */
+  readonly signature: Uint8Array;
+}
+
 /**
  * What is asked of the world, under the names that upstream's own verifier has for it, so that the hooks of one serve
  * the other. Whatever a hook throws denies with `verification_error`.
@@ -43,6 +54,8 @@ export interface EnvelopeHooks {
   /** The issuer's key of this id. One of small order is treated as unknown (case E03). */
   readonly resolveKey?:
     ((issuer: string, keyId: string) => Awaitable<PublicKey | KeyObject | undefined | null>) | undefined;
+  /** Whether the issuer's key of this id signed these bytes. Where it is given, `resolveKey` is not asked. */
+  readonly verifySignature?: ((signed: SignedBytes) => Awaitable<boolean>) | undefined;
   readonly policyVerifier: (envelope: ActionEnvelope) => Awaitable<Decision>;
   readonly capabilityVerifier: (envelope: ActionEnvelope) => Awaitable<Decision>;
   /** Reserves atomically. */
@@ -139,11 +152,20 @@ export function replayKey(envelope: ActionEnvelope): string {
 }
 
 async function judgeKey(signed: ReadEnvelope, hooks: EnvelopeHooks): Promise<ActionEnvelopeRefused | undefined> {
+  if (hooks.verifySignature !== undefined) {
+    const isSigned = await hooks.verifySignature(signedBytes(signed));
+    return isSigned === true ? undefined : refused("signature_invalid");
+  }
   if (hooks.resolveKey === undefined) return refused("signature_configuration_missing");
   const resolved = await hooks.resolveKey(signed.envelope.issuer, signed.keyId);
   const key = resolved ? safeKey(resolved) : undefined;
   const denial = key === undefined ? "key_not_found" : judgeSignature(signed, key);
   return denial && refused(denial);
+}
+
+function signedBytes({ envelope, keyId, canonical, signature }: ReadEnvelope): SignedBytes {
+  const canonicalBytes = canonical ?? new Uint8Array();
+  return { issuer: envelope.issuer, keyId, algorithm: ALGORITHM, canonicalBytes, signature };
 }
 
 /** A key that only its owner can sign for, or undefined. */

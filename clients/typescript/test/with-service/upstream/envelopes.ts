@@ -3,46 +3,15 @@
 import { randomUUID } from "node:crypto";
 
 import type { CapabilityAuthority, IssuedCapability } from "../../../src/index.js";
-import { canonicalize, capabilityFingerprint, type PrivateKey, toWire } from "../../../src/offline/index.js";
+import { canonicalize, type PrivateKey } from "../../../src/offline/index.js";
+import { commitActionEnvelope } from "../../../src/upstream/index.js";
 
 export type Envelope = Readonly<Record<string, unknown>>;
 
 /** The envelope that asks for exactly the commit which a capability allows, but for what is given. */
 export function envelopeFor({ terms }: IssuedCapability, given: Envelope = {}): Envelope {
-  const tenant = { namespace: terms.tenant?.namespace ?? "", id: terms.tenant?.id ?? "" };
-  const contentDigest = toWire(terms.contentDigest);
-  const evidenceDigests = terms.evidenceDigests.map(toWire);
-  const fingerprint = capabilityFingerprint(terms, { contentDigest, mediaType: terms.mediaType, evidenceDigests });
-  const now = Date.now();
-  return {
-    schemaVersion: "cognitum.action.v1",
-    eventId: randomUUID(),
-    issuer: "ruflo.memory",
-    audience: terms.audience,
-    subject: { namespace: "workload", id: "nightly" },
-    tenantRef: tenant,
-    action: "memory.commit-validated",
-    resourceRefs: [terms.memoryNamespace],
-    requestDigest: toWire(fingerprint),
-    contentDigest,
-    idempotencyKey: terms.commitIdempotencyKey,
-    correlationId: randomUUID(),
-    authoritativeSource: {
-      authority: "ruflo.memory",
-      tenantRef: tenant,
-      sourceType: "ruflo.memory/validated-memory",
-      sourceId: terms.proposalId,
-      sourceVersion: String(terms.proposalRevision),
-      sourceDigest: toWire(terms.proposalDigest),
-    },
-    policyReceiptId: toWire(terms.decisionReceiptDigest),
-    capabilityId: terms.capabilityId,
-    validationReceiptId: toWire(terms.validationReceiptDigest),
-    occurredAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + 4 * 60_000).toISOString(),
-    privacyClass: "P1",
-    ...given,
-  };
+  const subject = { namespace: "workload", id: "nightly" };
+  return { ...commitActionEnvelope(terms, { eventId: randomUUID(), subject, occurredMs: Date.now() }), ...given };
 }
 
 /** The envelope in its wrapper, signed by this client's key unless by another. */
@@ -54,7 +23,7 @@ export function signedBy(client: CapabilityAuthority, envelope: Envelope, keyId?
   return signedWith(privateKey, envelope, keyId);
 }
 
-/** The envelope in its wrapper, signed by this key. */
+/** The envelope in its wrapper, signed by this key, whatever it says. */
 export function signedWith(privateKey: PrivateKey, envelope: Envelope, keyId = privateKey.publicKey.keyId): Envelope {
   const signature = Buffer.from(privateKey.sign(canonicalize(envelope))).toString("base64url");
   return { envelope, algorithm: "Ed25519", keyId, signature };

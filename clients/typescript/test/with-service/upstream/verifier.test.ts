@@ -13,6 +13,7 @@ import {
   type IssuedCapability,
 } from "../../../src/index.js";
 import { generatePrivateKey } from "../../../src/offline/index.js";
+import { verifySignedActionEnvelope } from "../../../src/upstream/index.js";
 import { member, ready, setting } from "../team.js";
 import { type Envelope, envelopeFor, signedBy, signedWith } from "./envelopes.js";
 
@@ -122,6 +123,19 @@ test("what another than the holder signed is denied, by policy and by the capabi
   assert.match(capabilityAlone.reason ?? "", /HOLDER_MISMATCH/);
 });
 
+test("our own verifier takes the same hooks to the same answers", async () => {
+  const { capability } = await issued();
+  const signed = signedBy(service, envelopeFor(capability));
+  const arrival = { audience: "ruflo.memory", tenant, nowMs: Date.now(), hooks };
+
+  const found = await verifySignedActionEnvelope(signed, arrival);
+  assert.equal(found.ok, true);
+  const again = await verifySignedActionEnvelope(signed, arrival);
+  assert.equal(!again.ok && again.code, "replay_detected");
+  const forged = await verifySignedActionEnvelope(signedWith(generatePrivateKey(), envelopeFor(capability)), arrival);
+  assert.equal(!forged.ok && forged.code, "signature_invalid");
+});
+
 test("a revoked capability is denied at once", async () => {
   const { capability } = await issued();
   await service.revoke(capability);
@@ -166,7 +180,9 @@ test("what upstream denies by itself never reaches the authority", async () => {
   assert.equal(other.code, "tenant_mismatch");
   assert.equal((await verify(signed, closed, { now: () => Date.now() + 3_600_000 })).code, "stale");
   assert.equal((await verify(signed, closed, { now: () => Date.now() - 3_600_000 })).code, "not_yet_valid");
-  assert.equal((await verify(signed, closed, { now: () => Date.now() + 270_000 })).code, "expired");
+  // Upstream asks for an expiry, and holds nothing for fresh for longer than five minutes.
+  const soon = signedBy(service, envelopeFor(capability, { expiresAt: new Date(Date.now() + 60_000).toISOString() }));
+  assert.equal((await verify(soon, closed, { now: () => Date.now() + 90_000 })).code, "expired");
   assert.equal((await verify({ ...signed, algorithm: "none" }, closed)).code, "malformed_signed_envelope");
   assert.equal((await verify({ ...signed, envelope: {} }, closed)).code, "invalid_envelope");
 });
