@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { grantTerms } from "../src/index.js";
 import * as offline from "../src/offline/index.js";
 import { GrantSchema } from "../src/proto/capability_authority/v1/statements_pb.js";
 import { keySetOf, messageNamed, NOW_MS, signerOf, statementNamed } from "./support/samples.js";
@@ -105,6 +106,12 @@ for (const [narrower, more, path] of MALFORMED) {
     assert.throws(() => handedOn(narrower, more), { name: "GrantMalformed", path });
   });
 }
+
+test("what is asked for is said in whole numbers, of either kind", () => {
+  assert.equal(grantTerms({ uses: 2 }).uses?.most, 2n);
+  assert.equal(grantTerms({ uses: 2n }).uses?.most, 2n);
+  assert.throws(() => grantTerms({ uses: 1.5 }), { name: "GrantMalformed", path: "uses" });
+});
 
 test("only the parent's holder hands on", () => {
   const delegation = { holder: AGENT, boundTo: AGENT_KEY.publicKey, nonce: NONCE };

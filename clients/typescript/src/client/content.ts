@@ -5,8 +5,8 @@ import { canonicalContent } from "../offline/index.js";
 /** An object or array is JSON, a string is plain text, bytes are themselves. */
 export type Content = string | Uint8Array | readonly unknown[] | { readonly [name: string]: unknown };
 
-export const JSON_TYPE = "application/json";
-export const TEXT_TYPE = "text/plain";
+const JSON_TYPE = "application/json";
+const TEXT_TYPE = "text/plain";
 
 /** Content as it is sent. */
 export interface ContentBytes {

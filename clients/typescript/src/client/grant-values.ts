@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 
 import { create } from "@bufbuild/protobuf";
 
+import { AMOUNTS, amountOf, EXACT, FLAGS, type GrantDimensions, SELECTORS } from "../offline/dimensions.js";
 import {
   type Credentials,
   type Narrower,
@@ -38,45 +39,19 @@ export interface GrantChainHeld {
   readonly ancestors: readonly SignedStatement[];
 }
 
-/**
- * What a grant allows. What is not given is absent: it denies in a root, and is refused in a child. An empty list
- * denies all. Selectors (resources, memory namespaces, tools, providers, models) are whole segments, or some of them
- * and "/*".
- */
-export interface GrantedDimensions {
-  readonly audiences?: readonly string[] | undefined;
-  readonly actions?: readonly string[] | undefined;
-  readonly resources?: readonly string[] | undefined;
-  readonly readMemoryNamespaces?: readonly string[] | undefined;
-  readonly writeMemoryNamespaces?: readonly string[] | undefined;
-  readonly tools?: readonly string[] | undefined;
-  readonly providers?: readonly string[] | undefined;
-  readonly models?: readonly string[] | undefined;
-  readonly usdMicros?: bigint | undefined;
-  readonly tokens?: bigint | undefined;
-  readonly latencyMs?: bigint | undefined;
-  readonly concurrency?: bigint | undefined;
-  readonly uses?: bigint | undefined;
-  readonly network?: boolean | undefined;
-  readonly destructive?: boolean | undefined;
+/** What a grant allows. What is not given is absent: it denies in a root, and is refused in a child. */
+export interface GrantedDimensions extends GrantDimensions {
   /** How many generations may be derived, 0 to 8; 0 unless given. */
   readonly delegationDepth?: number | undefined;
 }
 
-const LISTS = [
-  "audiences",
-  "actions",
-  "resources",
-  "readMemoryNamespaces",
-  "writeMemoryNamespaces",
-  "tools",
-  "providers",
-  "models",
-] as const;
-const AMOUNTS = ["usdMicros", "tokens", "latencyMs", "concurrency", "uses"] as const;
-const FLAGS = ["network", "destructive"] as const;
+const LISTS = [...EXACT, ...SELECTORS];
 
-/** The message that says what a grant allows. */
+/**
+ * The message that says what a grant allows.
+ *
+ * @throws {GrantMalformed} (of `offline`) for an amount that is no whole number.
+ */
 export function grantTerms(dimensions: GrantedDimensions): GrantTerms {
   const terms = create(GrantTermsSchema, { delegationDepth: dimensions.delegationDepth ?? 0 });
   for (const name of LISTS) {
@@ -86,7 +61,7 @@ export function grantTerms(dimensions: GrantedDimensions): GrantTerms {
     }
   }
   for (const name of AMOUNTS) {
-    const most = dimensions[name];
+    const most = amountOf(name, dimensions[name]);
     if (most !== undefined) {
       terms[name] = create(GrantedAmountSchema, { most });
     }

@@ -16,6 +16,7 @@ const TERMS = {
   request_fingerprint: (receipt: CommitReceipt) => toWire(receipt.requestFingerprint),
 };
 
+/** What a receipt must say, by name; what is not given is not asked. */
 export type ExpectedTerms = Partial<Readonly<Record<keyof typeof TERMS, string>>>;
 
 /** A tenant in one text; no two tenants have the same. */

@@ -12,7 +12,7 @@ import type { Failure } from "./failures.js";
 import type { Rpc } from "./rpcs.js";
 
 /** `google.rpc.ErrorInfo.domain` of every refusal that is the authority's own. */
-export const DOMAIN = "capability-authority";
+const DOMAIN = "capability-authority";
 
 /** A call, and the key that makes another try of it the same request. */
 export interface KeyedCall {

@@ -72,7 +72,7 @@ export interface Destination {
  *
  * Names, `localhost` too, are not local: what they resolve to is decided elsewhere.
  */
-export function isLocal(target: string): boolean {
+function isLocal(target: string): boolean {
   if (target.startsWith(UNIX)) {
     return true;
   }

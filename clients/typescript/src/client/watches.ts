@@ -6,7 +6,7 @@ import { type RetryPolicy, delayAfter } from "./retries.js";
 import { type KeyedCall, errorOf, failureOf } from "./statuses.js";
 
 /** Milliseconds: an authority speaks every ten seconds, so a stream that is silent for so long is taken for cut. */
-export const SILENCE_MS = 30_000;
+const SILENCE_MS = 30_000;
 
 /** What a watch is made of. */
 export interface WatchSettings<Told> {

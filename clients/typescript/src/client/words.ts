@@ -2,11 +2,17 @@
 
 import type { DescEnum } from "@bufbuild/protobuf";
 
+/** What a memory is, as its proposer says. */
 export type MemoryType = "durable_fact" | "preference" | "procedure" | "snapshot" | "critique";
+/** Where a memory comes from, as the authority stamps it; in falling trust (semantics §7). */
 export type Provenance = "system_observation" | "tool_result" | "user_claim" | "agent_output" | "unknown";
+/** Who may see a record. */
 export type Visibility = "private" | "channel" | "team" | "workspace";
+/** What a person says of a revision. */
 export type ReviewVerdict = "approve" | "reject" | "request_changes" | "revoke" | "adopt";
+/** How much of a record is handed over. */
 export type ExportForm = "compact" | "audit";
+/** How far a proposal has come. */
 export type ProposalState =
   | "proposed"
   | "validating"

@@ -16,6 +16,7 @@ import {
 } from "../proto/capability_authority/v1/statements_pb.js";
 import type { Reference } from "./invocation.js";
 
+/** Whom a payload speaks for, and of: what a key and its scope are held against. */
 export interface Claims {
   /** Undefined for what a holder signs, who speaks for itself. */
   readonly issuer: string | undefined;

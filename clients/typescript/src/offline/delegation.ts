@@ -23,35 +23,20 @@ import { PrincipalRefSchema } from "../proto/capability_authority/v1/types_pb.js
 import { sameBytes } from "./bytes.js";
 import { referenceOf } from "./claims.js";
 import { DIGEST_BYTES, toWire } from "./digests.js";
+import { AMOUNTS, amountOf, EXACT, FLAGS, type GrantDimensions, SELECTORS } from "./dimensions.js";
 import { GrantExceeded, GrantMalformed, SignatureInvalid } from "./errors.js";
 import { timestamp } from "./instants.js";
 import type { Reference } from "./invocation.js";
 import type { PrivateKey, PublicKey } from "./keys.js";
-import { AMOUNTS, dimensionOf, EXACT, FLAGS, requireNarrower, requireShape, SELECTORS } from "./narrowing.js";
+import { requireNarrower, requireShape } from "./narrowing.js";
 import { digestOf, readPayload, sign } from "./statements.js";
 
 /**
  * What a child says in place of what its parent says. Absent: the same as the parent, said again.
  *
- * An empty list, 0 and false deny. Lists name selectors, `prefix/` and a `*` or exact, but audiences and actions, which
- * are exact. Times are in milliseconds since 1970.
+ * Times are in milliseconds since 1970.
  */
-export interface Narrower {
-  readonly audiences?: readonly string[] | undefined;
-  readonly actions?: readonly string[] | undefined;
-  readonly resources?: readonly string[] | undefined;
-  readonly readMemoryNamespaces?: readonly string[] | undefined;
-  readonly writeMemoryNamespaces?: readonly string[] | undefined;
-  readonly tools?: readonly string[] | undefined;
-  readonly providers?: readonly string[] | undefined;
-  readonly models?: readonly string[] | undefined;
-  readonly usdMicros?: bigint | number | undefined;
-  readonly tokens?: bigint | number | undefined;
-  readonly latencyMs?: bigint | number | undefined;
-  readonly concurrency?: bigint | number | undefined;
-  readonly uses?: bigint | number | undefined;
-  readonly network?: boolean | undefined;
-  readonly destructive?: boolean | undefined;
+export interface Narrower extends GrantDimensions {
   readonly notBeforeMs?: number | undefined;
   readonly expireMs?: number | undefined;
   /** How many generations may be derived from the child; absent: one less than from the parent. */
@@ -126,13 +111,6 @@ function childOf(parent: Grant, narrower: Narrower): Grant {
   child.delegationDepth = depthOf(parent, narrower.delegationDepth);
   if (narrower.correlationId !== undefined) child.correlationId = narrower.correlationId;
   return child;
-}
-
-function amountOf(field: (typeof AMOUNTS)[number], amount: bigint | number | undefined): bigint | undefined {
-  if (typeof amount === "number" && !Number.isSafeInteger(amount)) {
-    throw new GrantMalformed(dimensionOf(field), { expected: "a whole number", presented: String(amount) });
-  }
-  return amount === undefined ? undefined : BigInt(amount);
 }
 
 function depthOf(parent: Grant, wanted: number | undefined): number {

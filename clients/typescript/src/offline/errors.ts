@@ -52,20 +52,18 @@ export class DigestError extends OfflineError {}
 /** An instant is outside the years 1 to 9999, or finer than a millisecond (semantics §3). */
 export class InstantError extends OfflineError {}
 
-/** Every word that `JsonError.problem` can be. */
-export const JSON_PROBLEMS = [
-  "bad_utf8",
-  "duplicate_key",
-  "integer_out_of_range",
-  "lone_surrogate",
-  "not_canonical",
-  "not_json",
-  "nul",
-  "number_out_of_range",
-  "too_deep",
-  "unsupported_type",
-] as const;
-export type JsonProblem = (typeof JSON_PROBLEMS)[number];
+/** What is wrong with a JSON text, or with a value that should become one: a stable machine word. */
+export type JsonProblem =
+  | "bad_utf8"
+  | "duplicate_key"
+  | "integer_out_of_range"
+  | "lone_surrogate"
+  | "not_canonical"
+  | "not_json"
+  | "nul"
+  | "number_out_of_range"
+  | "too_deep"
+  | "unsupported_type";
 
 /** What to know of the problems that a program's own values have. */
 const JSON_RULES: Partial<Readonly<Record<JsonProblem, string>>> = {
@@ -235,6 +233,7 @@ const READING_RULES = {
   instant_out_of_range: "whole milliseconds between the years 1 and 9999",
   not_dsse_json: "a DSSE JSON envelope with one signature",
 } as const;
+/** Why bytes have no single reading: a stable machine word. */
 export type ReadingProblem = keyof typeof READING_RULES;
 
 /** Bytes that have no single reading. */

@@ -9,6 +9,7 @@ export class Broken extends Error {}
 
 /** Of two things that must agree: a name, what one says, what the other says. */
 export type Term = readonly [name: string, expected: unknown, presented: unknown];
+/** All that must agree, in the order in which it is told. */
 export type Terms = readonly Term[];
 
 /** Fields that two messages have in common, by the names of the first one's. */

@@ -4,6 +4,7 @@ import type { CommitCapability } from "../proto/capability_authority/v1/statemen
 import { joinBytes, utf8 } from "./bytes.js";
 import { fromWire, sha256, toWire } from "./digests.js";
 
+/** The first of the terms: with another one the same request has another fingerprint. */
 export const FINGERPRINT_LABEL = "capability-authority/fingerprint/v1";
 
 const LENGTH_BYTES = 4;

@@ -15,6 +15,7 @@
 import { type Grant, GrantSchema, type SignedStatement } from "../proto/capability_authority/v1/statements_pb.js";
 import { referenceOf } from "./claims.js";
 import { toWire } from "./digests.js";
+import { AMOUNTS, dimensionOf, FLAGS } from "./dimensions.js";
 import {
   GrantExceeded,
   GrantExpired,
@@ -27,7 +28,7 @@ import { instantMs } from "./instants.js";
 import type { Reference } from "./invocation.js";
 import type { KeySet } from "./key-set.js";
 import { type PublicKey, publicKeyOf } from "./keys.js";
-import { AMOUNTS, dimensionOf, FLAGS, MAX_DEPTH_OF_DELEGATION, requireNarrower, requireShape } from "./narrowing.js";
+import { MAX_DEPTH_OF_DELEGATION, requireNarrower, requireShape } from "./narrowing.js";
 import type { RevocationView } from "./revocations.js";
 import { selects } from "./selectors.js";
 import { digestOf, openStatement, readPayload } from "./statements.js";

@@ -15,6 +15,7 @@ export {
   type TlsMaterial,
 } from "./credentials.js";
 export { delegate, type Delegation, type Narrower } from "./delegation.js";
+export type { GrantDimensions } from "./dimensions.js";
 export { DIGEST_BYTES, fromWire, sha256, toWire } from "./digests.js";
 export { fromDsseJson, toDsseJson } from "./dsse-json.js";
 export * from "./errors.js";

@@ -13,6 +13,7 @@ import { serializeStatement, sign } from "./statements.js";
 /** The one metadata entry that carries the proof; a second one is refused (case I06). */
 export const PROOF_METADATA_KEY = "capability-authority-proof-bin";
 
+/** A nonce has as many bytes at least, and at most. */
 export const MIN_NONCE_BYTES = 16;
 export const MAX_NONCE_BYTES = 32;
 /** Metadata beyond this is refused (semantics §10). */

@@ -13,6 +13,7 @@ import { copyOf, fromBase64, fromHex, joinBytes, toBase64Url, toHex } from "./by
 import { sha256, toWire } from "./digests.js";
 import { KeyRefused } from "./errors.js";
 
+/** The sizes of Ed25519 (RFC 8032): a raw public key, the seed of a private one, a signature. */
 export const PUBLIC_KEY_BYTES = 32;
 export const SEED_BYTES = 32;
 export const SIGNATURE_BYTES = 64;

@@ -1,9 +1,10 @@
 /** What a grant may say below its parent, and what it may say at all (semantics §6). */
 
-import { type Grant, GrantSchema } from "../proto/capability_authority/v1/statements_pb.js";
+import type { Grant } from "../proto/capability_authority/v1/statements_pb.js";
 import { sameBytes } from "./bytes.js";
 import { referenceOf, sameReference } from "./claims.js";
 import { DIGEST_BYTES, sha256 } from "./digests.js";
+import { AMOUNTS, dimensionOf, EXACT, FLAGS, type GrantField, SELECTORS } from "./dimensions.js";
 import { GrantExceeded, GrantMalformed } from "./errors.js";
 import { instantMs } from "./instants.js";
 import type { Reference } from "./invocation.js";
@@ -18,33 +19,13 @@ export const ACTIONS: ReadonlySet<string> = new Set([
   "evidence.read",
   "memory.commit-validated",
 ]);
-/** Dimensions that list names. */
-export const EXACT = ["audiences", "actions"] as const;
-/** Dimensions that list selectors. */
-export const SELECTORS = [
-  "resources",
-  "readMemoryNamespaces",
-  "writeMemoryNamespaces",
-  "tools",
-  "providers",
-  "models",
-] as const;
-export const AMOUNTS = ["usdMicros", "tokens", "latencyMs", "concurrency", "uses"] as const;
-export const FLAGS = ["network", "destructive"] as const;
+/** Generations below a root. */
 export const MAX_DEPTH_OF_DELEGATION = 8;
-
-/** A field of Grant. */
-export type GrantField = Exclude<keyof Grant, "$typeName" | "$unknown">;
 
 const MAX_NAMES = 64;
 const NONCE_BYTES = 16;
 const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000;
 const EARLIEST_MS = 0;
-
-/** A field as the proto names it, which is how errors and other languages name it: `usd_micros`. */
-export function dimensionOf(field: GrantField): string {
-  return GrantSchema.field[field].name;
-}
 
 /**
  * The first dimension, in the order of the payload, in which the child is no proper child of this parent, or undefined.
@@ -52,12 +33,12 @@ export function dimensionOf(field: GrantField): string {
  * Equal is allowed, wider is not, and nothing is inherited: what is absent in a child exceeds (case I15). A dimension
  * that is absent in the parent denies, so that a child can say no more of it than nothing.
  */
-export function exceededDimension(parent: Grant, parentDigest: Uint8Array, child: Grant): string | undefined {
+function exceededDimension(parent: Grant, parentDigest: Uint8Array, child: Grant): string | undefined {
   return first(exceeded(parent, parentDigest, child));
 }
 
 /** The first field that says what no grant can say, whoever signed it, or undefined. */
-export function malformedField(grant: Grant): string | undefined {
+function malformedField(grant: Grant): string | undefined {
   return first(malformed(grant));
 }
 

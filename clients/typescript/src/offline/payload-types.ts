@@ -4,6 +4,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 
 import * as statements from "../proto/capability_authority/v1/statements_pb.js";
 
+/** Every kind of payload, under its name in semantics §1 and §3. */
 export const COMMIT_CAPABILITY = "application/vnd.capability-authority.commit-capability.v1+protobuf";
 export const COMMIT_RECEIPT = "application/vnd.capability-authority.commit-receipt.v1+protobuf";
 export const DECISION_RECEIPT = "application/vnd.capability-authority.decision-receipt.v1+protobuf";

@@ -12,6 +12,7 @@ export interface WireCursor {
   readonly end: number;
 }
 
+/** The wire types of protobuf. */
 export const VARINT = 0;
 export const FIXED64 = 1;
 export const DELIMITED = 2;

@@ -9,6 +9,7 @@ import { type Fields, isObject, note, refuseUnknown, text, token } from "./field
 import { readActionEnvelope } from "./structure.js";
 import { type ActionEnvelope, type ActionEnvelopeRefused, refused } from "./values.js";
 
+/** The only one that signs envelopes. */
 export const ALGORITHM = "Ed25519";
 
 const WRAPPER_FIELDS: ReadonlySet<string> = new Set(["algorithm", "envelope", "keyId", "signature"]);

@@ -23,7 +23,7 @@ import {
   TENANT_NAMESPACES,
 } from "./vocabulary.js";
 
-export const MOST_RESOURCES = 32;
+const MOST_RESOURCES = 32;
 
 const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
   "action",

@@ -18,6 +18,7 @@ export const DENIALS = [
   "idempotency_conflict",
   "verification_error",
 ] as const;
+/** One of `DENIALS`. */
 export type Denial = (typeof DENIALS)[number];
 
 /** What is wrong with one field. */
@@ -32,6 +33,7 @@ export const ISSUE_CODES = [
   "tenant_mismatch",
   "privacy_ceiling_exceeded",
 ] as const;
+/** One of `ISSUE_CODES`. */
 export type IssueCode = (typeof ISSUE_CODES)[number];
 
 /** One thing that is wrong: where, as `$.a.b[1]`, and what. */

@@ -4,8 +4,10 @@
  * The facts are those of the published upstream module (npm `claude-flow` 3.43.0), told in our own words.
  */
 
+/** What every envelope says that it is. */
 export const SCHEMA_VERSION = "cognitum.action.v1";
 
+/** The action of a commit: the one for which an envelope can stand in for an Invocation. */
 export const COMMIT_VALIDATED = "memory.commit-validated";
 
 /** Who can issue an envelope, and whom it can be for. */
@@ -31,6 +33,7 @@ export const IDENTITY_NAMESPACES: ReadonlySet<string> = new Set([
   "workload",
 ]);
 
+/** Of tenants. */
 export const TENANT_NAMESPACES: ReadonlySet<string> = new Set([
   "agentbbs-board",
   "cognitum-tenant",
@@ -40,6 +43,7 @@ export const TENANT_NAMESPACES: ReadonlySet<string> = new Set([
   "ruview-space",
 ]);
 
+/** How private an envelope can say that it is. */
 export const PRIVACY_CLASSES: ReadonlySet<string> = new Set(["P0", "P1", "P2", "P3"]);
 
 /** An optional field of an envelope that some actions cannot do without. */

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from capability_authority.client.credentials import Credentials, Reference
 from capability_authority.offline import Narrower, PublicKey, delegate, read_payload, statement_digest, to_wire
+from capability_authority.offline.narrowing import AMOUNTS, EXACT, FLAGS, SELECTORS
 from capability_authority.v1.grant_service_pb2 import GrantSpending, GrantTerms
 from capability_authority.v1.statements_pb2 import Grant, GrantedAmount, GrantedFlag, GrantedNames, SignedStatement
 from capability_authority.v1.types_pb2 import PrincipalRef
@@ -15,15 +16,8 @@ from capability_authority.v1.types_pb2 import PrincipalRef
 __all__ = ["GrantStatus", "GrantTerms", "GrantVerdict", "HeldGrant", "grant_terms"]
 
 _NONCE_BYTES: Final = 16
+_LISTS: Final = (*EXACT, *SELECTORS)
 _AS_IT_IS: Final = Narrower()
-
-
-_LISTS: Final = (
-    *("audiences", "actions", "resources", "read_memory_namespaces", "write_memory_namespaces"),
-    *("tools", "providers", "models"),
-)
-_AMOUNTS: Final = ("usd_micros", "tokens", "latency_ms", "concurrency", "uses")
-_FLAGS: Final = ("network", "destructive")
 
 
 def grant_terms(  # noqa: PLR0913  # the dimensions of a grant, each by its name
@@ -107,9 +101,9 @@ class HeldGrant:
         """
         parent = self.terms
         most = {name: getattr(parent, name).names for name in _LISTS} | {
-            name: getattr(parent, name).most for name in _AMOUNTS
+            name: getattr(parent, name).most for name in AMOUNTS
         }
-        flags = {name: getattr(parent, name).allowed for name in _FLAGS}
+        flags = {name: getattr(parent, name).allowed for name in FLAGS}
         said: dict[str, Any] = {**most, **flags, "delegation_depth": max(parent.delegation_depth - 1, 0), **terms}
         return grant_terms(**said)
 
