@@ -89,6 +89,12 @@ for (const [name, members, message] of REFUSED) {
   });
 }
 
+test("a file that holds no object, or no JSON, is none", () => {
+  for (const text of ["null", "[]", "1", "", "{", '{"version":1,"version":1}']) {
+    assert.throws(() => offline.parseCredentials(new TextEncoder().encode(text)), offline.CredentialsRefused);
+  }
+});
+
 test("a token is read for every attempt, from a file that only its owner reads", () => {
   const path = fileOf("token", "one\n");
   const credentials = parsed({ ...NOTHING_SHOWN, bearer_token_file: path });

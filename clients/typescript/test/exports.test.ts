@@ -19,10 +19,10 @@ import {
   DecideProposalRequest_Verdict,
   DeciderKind,
 } from "../src/proto/capability_authority/v1/proposal_service_pb.js";
-import { CommitReceiptSchema, type SignedStatement } from "../src/proto/capability_authority/v1/statements_pb.js";
+import { CommitReceiptSchema, DecisionReceiptSchema, type SignedStatement } from "../src/proto/capability_authority/v1/statements_pb.js";
 import { KeyState, MemoryType } from "../src/proto/capability_authority/v1/types_pb.js";
 import { vectorsOf } from "./support/golden.js";
-import { ISSUER, keySetOf, messageNamed, recordOf, statementNamed, TENANT } from "./support/samples.js";
+import { ISSUER, keySetOf, messageNamed, recordOf, signerOf, statementNamed, TENANT } from "./support/samples.js";
 import { hex } from "./support/vectors.js";
 
 const SIGNED = ["validation-receipt", "decision-receipt", "commit-capability", "commit-receipt"] as const;
@@ -191,6 +191,16 @@ for (const [name, change, broken] of CHANGES) {
     );
   });
 }
+
+test("fewer persons than policy wanted are not enough", () => {
+  const decision = messageNamed(DecisionReceiptSchema, "decision-receipt");
+  decision.personsNeeded = decision.approvalReferences.length + 1;
+  const exported = audited();
+  trailIn(exported).decisionReceipt = offline.sign(DecisionReceiptSchema, decision, signerOf("decision-receipt"));
+  const approval = offline.checkExport(exported, KEYS, TENANT).find(({ part }) => part === "approval");
+  assert.equal(approval?.verdict, "broken");
+  assert.match(approval.because, /policy wanted 2 persons/);
+});
 
 test("another tenant's export is not this one's", () => {
   assert.equal(verdicts(audited(), KEYS, { ...TENANT, id: "others" })["record"], "broken");

@@ -159,6 +159,10 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ occurredAt: "2026-07-28T24:00:00.000Z" }, "$.occurredAt invalid_format"],
   [{ issuer: "someone" }, "$.issuer invalid_authority"],
   [{ tenantRef: new Map() }, "$.tenantRef invalid_type"],
+  [{ subject: null }, "$.subject invalid_type"],
+  [{ subject: [] }, "$.subject invalid_type"],
+  [{ subject: { id: "x" } }, "$.subject.namespace missing"],
+  [{ subject: { namespace: "nobody", id: "x" } }, "$.subject.namespace identity_namespace_required"],
 ];
 
 for (const [fields, issue] of WRONG) {
@@ -168,7 +172,7 @@ for (const [fields, issue] of WRONG) {
       () => upstream.signActionEnvelope(envelope, KEY),
       (error) =>
         error instanceof upstream.ActionEnvelopeInvalid &&
-        error.issues.map(({ path, code }) => `${path} ${code}`)[0] === issue,
+        error.issues.map(({ path, code }) => `${path} ${code}`).join() === issue,
     );
   });
 }
