@@ -10,9 +10,10 @@ import { AuthorityError } from "./failures.js";
 import { type RetryPolicy, withRetries } from "./retries.js";
 import { type KeyedCall, errorIn, failureOf, transportError } from "./statuses.js";
 
-/** The most that the authority takes in one call (semantics §10). */
-const BATCH_ITEMS = 512;
-const BATCH_BYTES = 3 * 1024 * 1024;
+/** The most commits that the authority takes in one call (semantics §10). */
+export const BATCH_ITEMS = 512;
+/** The most bytes of them that are sent in one call, below what gRPC takes in a message. */
+export const BATCH_BYTES = 3 * 1024 * 1024;
 /** Milliseconds: a call that is sent with less time left cannot be answered, and would only leave a doubt. */
 const LEAST_MS = 10;
 
