@@ -65,7 +65,10 @@ def test_a_suite_is_read_strictly(text: str, said: str, tmp_path: Path) -> None:
     [
         ("say: nothing", "does nothing"),
         ("call: {rpc: GetKeySet, as: nobody}", "says nothing"),
-        ("say: s\nuse: {procedure: absent}", "no procedure is 'absent'"),
+        ("say: s\nuse: {procedure: absent}", "no procedure is 'absent'; there are "),
+        ("say: s\nuse: {procedure: isued}", "did you mean 'issued'?"),
+        ("say: s\ncall: {rpc: GetKeySet, as: stranger}", "'stranger'; there are admin, agent,"),
+        ("say: s\nuse: {procedure: issued, save: {x: zzz}}", "issued saves nothing under 'zzz'; there are "),
         ("say: s\ncheck: {}", "checks nothing"),
         ("say: s\ncheck: {equal: [case, absent.path]}", "nothing is saved under 'absent'"),
         ("say: s\ncheck: {verifies: {case: Receipt}}", "no payload is a 'Receipt'"),
@@ -138,10 +141,17 @@ def test_procedures_are_read_strictly(tmp_path: Path) -> None:
     assert len(told.splitlines()) == 6
 
 
+def test_a_folder_of_suites_may_bring_its_own_procedures(tmp_path: Path) -> None:
+    used = f"{CASE}  - use: {{procedure: issued}}\n"
+    assert problems_of(tmp_path, used) == ""
+    (tmp_path / "procedures.yaml").write_text("name: procedures\nabout: None.\n")
+    assert "no procedure is 'issued'; there are none" in problems_of(tmp_path, used)
+
+
 def test_only_what_json_has_is_no_text(tmp_path: Path) -> None:
     step = "  - make: {save: x, value: [no, 1:30, 2026-01-01, 1e3, 07, 7, 1.5, true, null]}\n"
     (tmp_path / "small.yaml").write_text(f"{CASE}{step}")
-    (suite,) = read_suites(tmp_path)
+    _, suite = read_suites(tmp_path)
     value = suite.suite.cases[0].steps[0].make.value.list_value
     kinds = [item.WhichOneof("kind") for item in value.values]
     assert kinds == [*["string_value"] * 5, "number_value", "number_value", "bool_value", "null_value"]
@@ -188,3 +198,28 @@ def test_our_own_suites_are_well_written(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_case_asks_something(tmp_path: Path) -> None:
     assert "asks the target nothing" in problems_of(tmp_path, f"{CASE}  - make: {{save: x, text: y}}")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--jobs", "0", "'0' is no whole number from 1 on"),
+        ("--jobs", "two", "'two' is no whole number from 1 on"),
+        ("--call-timeout", "0", "'0' is no number of seconds above 0"),
+        ("--time-limit", "soon", "'soon' is no number of seconds above 0"),
+    ],
+)
+def test_an_option_says_what_it_takes(option: str, value: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--target", "127.0.0.1:1", option, value])
+    assert ended.value.code == 2
+    assert f"argument {option}: {said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--report-junit", "--report-json", "--tls-roots"])
+def test_a_file_that_cannot_be_used_is_named_before_the_run(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = tmp_path / "absent" / "file"
+    assert main(["run", "--target", "127.0.0.1:1", "--keys", str(tmp_path), option, str(nowhere)]) == 2
+    assert str(nowhere) in capsys.readouterr().err.splitlines()[0]

@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     making.set_defaults(command=_set_up)
     for name, command, says in (("list", _list, "name every case"), ("lint", _lint, "see whether all is well written")):
         other = commands.add_parser(name, help=says)
-        other.add_argument("--suites", type=Path, default=None, metavar="DIR", help="other suites than our own")
+        other.add_argument("--suites", type=Path, default=None, metavar="DIR", help="suites in place of ours")
         other.set_defaults(command=command)
     return parser
 
@@ -57,32 +57,37 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tls-roots", type=Path, metavar="FILE", help="speak TLS; PEM of who may vouch for the server")
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="suite, or suite/case-*")
     parser.add_argument("--known-failing", type=Path, metavar="FILE", help="lines of `suite/case-*  # reason`")
-    parser.add_argument("--report-junit", type=Path, metavar="FILE")
-    parser.add_argument("--report-json", type=Path, metavar="FILE")
+    parser.add_argument("--report-junit", type=Path, metavar="FILE", help="a report as JUnit XML")
+    parser.add_argument("--report-json", type=Path, metavar="FILE", help="a report as JSON")
     parser.add_argument("--jobs", type=_positive, default=4, metavar="N", help="cases side by side (4)")
     parser.add_argument("--call-timeout", type=_seconds, default=15.0, metavar="S", help="of each call (15)")
     parser.add_argument("--time-limit", type=_seconds, default=600.0, metavar="S", help="of the whole run (600)")
-    parser.add_argument("--suites", type=Path, metavar="DIR", help="other suites than our own")
+    parser.add_argument("--suites", type=Path, metavar="DIR", help="suites in place of ours")
     parser.set_defaults(command=_run)
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
     if not 0 < number < float("inf"):
-        raise ValueError
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
     return number
 
 
 def _run(wishes: argparse.Namespace) -> int:
     if wishes.target and wishes.keys is None:
         raise TargetUnusable("--target needs --keys DIR", "make them with `set-up --keys DIR`")
+    for report in (wishes.report_junit, wishes.report_json):
+        if report and not report.parent.is_dir():
+            raise TargetUnusable(f"{report} cannot be written: there is no folder {report.parent}", "make it first")
     return asyncio.run(
         run(
             Wishes(

@@ -132,7 +132,7 @@ async def _judged(wishes: Wishes, cases: list[Selected], procedures: dict[str, P
 @asynccontextmanager
 async def _address(wishes: Wishes) -> AsyncIterator[tuple[Address, Path]]:
     """Where the target is, and where the keys are that it knows."""
-    roots = wishes.tls_roots.read_bytes() if wishes.tls_roots else None
+    roots = _roots(wishes.tls_roots) if wishes.tls_roots else None
     if wishes.target is not None:
         assert wishes.keys is not None
         yield Address(wishes.target, roots, wishes.call_timeout_s), wishes.keys
@@ -142,6 +142,13 @@ async def _address(wishes: Wishes) -> AsyncIterator[tuple[Address, Path]]:
         keys = wishes.keys or Path(folder, "keys")
         async with served(wishes.serve, make_set_up(keys), Path(folder, "served.log")) as where:
             yield Address(where, roots, wishes.call_timeout_s), keys
+
+
+def _roots(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TargetUnusable(f"the roots cannot be read: {error}", "name a PEM file with --tls-roots") from None
 
 
 def _report(wishes: Wishes, result: RunResult) -> bool:

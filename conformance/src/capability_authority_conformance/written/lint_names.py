@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Final
 
 from google.protobuf import struct_pb2
 
@@ -17,6 +18,7 @@ __all__ = ["Known", "Trouble", "fields_problems", "named", "near", "unknown_name
 
 Trouble = tuple[str, str]
 """What is wrong, and what to do."""
+_SAVE: Final = "save it in a step before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def unknown_names(value: Json, names: set[str]) -> Iterator[Trouble]:
         if name.startswith("${"):
             yield f"{name!r} is no reference", "write ${name}, ${name.path} or ${name[caller]}"
         else:
-            yield f"nothing is saved under {name!r} before this step", near(name, names)
+            yield f"nothing is saved under {name!r} before this step", near(name, names, _SAVE)
 
 
 def named(references: Iterable[str], names: set[str]) -> Iterator[Trouble]:
@@ -92,13 +94,16 @@ def named(references: Iterable[str], names: set[str]) -> Iterator[Trouble]:
     for reference in references:
         name = reference.partition(".")[0].partition("[")[0]
         if name not in names:
-            yield f"nothing is saved under {name!r} before this step", near(name, names)
+            yield f"nothing is saved under {name!r} before this step", near(name, names, _SAVE)
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """What to do about a name that is not known."""
-    close = get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else "save it in a step before"
+def near(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """What to do about a name that is not known: the one that was meant, `otherwise`, or one of those there are."""
+    there = sorted(known)
+    close = get_close_matches(name, there, n=1)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return otherwise or (f"there are {', '.join(there)}" if there else "there are none")
 
 
 def who_problems(who: str, names: set[str], others: frozenset[str] = frozenset()) -> Iterator[Trouble]:

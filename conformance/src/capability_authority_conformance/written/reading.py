@@ -39,9 +39,16 @@ def data_folder(name: str) -> Path:
 
 
 def read_suites(folder: Path) -> list[WrittenSuite]:
-    """Every suite of the folder, by name. Raises `SuiteMalformed` with the problems of all files."""
+    """Every suite of the folder, by name. Raises `SuiteMalformed` with the problems of all files.
+
+    A folder without procedures has those of this package, so that cases of one's own are written like ours.
+    """
     written, problems = [], []
-    for path in sorted(folder.glob("*.yaml")):
+    paths = sorted(folder.glob("*.yaml"))
+    procedures = f"{PROCEDURES}.yaml"
+    if paths and folder / procedures not in paths:
+        paths.append(data_folder("suites") / procedures)
+    for path in sorted(paths, key=lambda path: path.name):
         try:
             written.append(_read(path))
         except SuiteMalformed as refused:
