@@ -30,14 +30,17 @@ export type Answer =
 
 /** A server that runs until the tests have ended. */
 export interface Answering {
-  /** "127.0.0.1:PORT". */
+  /** "127.0.0.1:PORT" or "unix:PATH". */
   readonly target: string;
   /** All calls so far, in order. */
   readonly calls: Arrived[];
 }
 
-/** Starts a server that answers every call by `script`. */
-export async function answering(script: (call: Arrived, number: number) => Answer): Promise<Answering> {
+/** Starts a server that answers every call by `script`; at a free port of this machine, or at a Unix socket. */
+export async function answering(
+  script: (call: Arrived, number: number) => Answer,
+  socket?: string,
+): Promise<Answering> {
   const calls: Arrived[] = [];
   const server = createServer();
   const sessions = new Set<{ destroy(): void }>();
@@ -53,16 +56,17 @@ export async function answering(script: (call: Arrived, number: number) => Answe
       give(stream, script(call, calls.length));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const where = socket === undefined ? { port: 0, host: "127.0.0.1" } : { path: socket };
+  await new Promise<void>((resolve) => server.listen(where, resolve));
   after(() => {
     sessions.forEach((session) => session.destroy());
     server.close();
   });
   const address = server.address();
-  if (address === null || typeof address === "string") {
-    throw new Error("the server has no port");
+  if (address === null) {
+    throw new Error("the server has no address");
   }
-  return { target: `127.0.0.1:${address.port}`, calls };
+  return { target: typeof address === "string" ? `unix:${address}` : `127.0.0.1:${address.port}`, calls };
 }
 
 function joined(chunks: readonly Uint8Array[]): Uint8Array {

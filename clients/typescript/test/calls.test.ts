@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
 
 import { create } from "@bufbuild/protobuf";
 import { Code, decodeBinaryHeader } from "@connectrpc/connect";
@@ -292,6 +295,14 @@ test("a commit that brings a signed envelope has no other proof", async () => {
 
   assert.equal(server.calls[0]?.headers[PROOF_METADATA_KEY], undefined);
   assert.equal(server.calls[0]?.headers["capability-authority-tenant"], "test|one");
+});
+
+test("a Unix socket is called like a port", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "authority-"));
+  after(() => rmSync(folder, { recursive: true }));
+  const server = await answering(() => RECORD, join(folder, "socket"));
+
+  assert.equal((await clientOf(server).client.getRecord("r")).recordId, "r");
 });
 
 test("plaintext is spoken on this machine alone", () => {
