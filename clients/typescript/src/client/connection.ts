@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import {
   type DescMessage,
   type DescMethod,
+  type DescMethodBiDiStreaming,
   type DescMethodServerStreaming,
   type DescMethodUnary,
   type Message,
@@ -22,6 +23,8 @@ import {
   GetKeySetRequestSchema,
   type GetKeySetResponse,
   GetKeySetResponseSchema,
+  type StreamCommitValidatedRequest,
+  type StreamCommitValidatedResponse,
 } from "../proto/capability_authority/v1/capability_service_pb.js";
 import { type BatchItem, type Outcome, divided, settle } from "./batches.js";
 import type { CallOptions } from "./call-options.js";
@@ -31,6 +34,7 @@ import { type ProofSources, REAL_SOURCES, provingInterceptor } from "./proofs.js
 import { type RetryPolicy, withRetries } from "./retries.js";
 import { type Rpc, pathOf, rpcNamed, rpcOf } from "./rpcs.js";
 import { type KeyedCall, errorOf, keyedCall, transportError } from "./statuses.js";
+import { type CommitOfStream, type Connect, StreamedItems } from "./streams.js";
 import { destinationOf } from "./targets.js";
 import { type TraceSource, traceHeaders } from "./tracing.js";
 import { userAgent } from "./versions.js";
@@ -177,6 +181,39 @@ export class Connection {
     }
   }
 
+  /** Have every commit of the source answered, over streams that each have a proof of their own. */
+  protected streamCommits<Item extends CommitOfStream>(
+    source: AsyncIterable<Item>,
+    options: CallOptions & { readonly window: number },
+  ): AsyncGenerator<Item, void, undefined> {
+    const { window, signal, timeoutMs = this.#timeoutMs } = options;
+    const rpc = rpcNamed("StreamCommitValidated");
+    const call: KeyedCall = { rpc, keyField: "", key: "" };
+    const headers = this.#headers(options);
+    const settings = { window, ms: timeoutMs, policy: this.retries, signal };
+    const connect: Connect = (requests, opened, ending) => this.#exchange(rpc, requests, headers, opened, ending);
+    return new StreamedItems(call, sized(source), connect, settings).settled();
+  }
+
+  /** One stream of requests and answers. */
+  async *#exchange(
+    { name, method }: Rpc,
+    requests: AsyncIterable<StreamCommitValidatedRequest>,
+    headers: Readonly<Record<string, string>>,
+    opened: () => void,
+    signal: AbortSignal,
+  ): AsyncGenerator<StreamCommitValidatedResponse, void, undefined> {
+    if (this.#isClosed) {
+      throw new ConnectionClosed();
+    }
+    if (!isExchange(method)) {
+      throw new TypeError(`${name} takes no stream`);
+    }
+    const { message } = await this.#transport.stream(method, signal, undefined, headers, requests);
+    opened();
+    yield* message as AsyncIterable<StreamCommitValidatedResponse>;
+  }
+
   /** What a watch tells, over as many streams as it takes; `takeIn` moves the request on after each message. */
   protected watch<O extends Message>(
     request: Message,
@@ -273,6 +310,10 @@ function isServerStreaming(method: DescMethod): method is DescMethodServerStream
   return method.methodKind === "server_streaming";
 }
 
+function isExchange(method: DescMethod): method is DescMethodBiDiStreaming {
+  return method.methodKind === "bidi_streaming";
+}
+
 function isUnary(method: DescMethod): method is DescMethodUnary {
   return method.methodKind === "unary";
 }
@@ -283,6 +324,14 @@ function withRequestId(schema: DescMessage, request: Message): Message {
     return request;
   }
   return Object.assign(clone(schema, request as MessageShape<typeof schema>), { requestId: randomUUID() });
+}
+
+/** The items, with their answer where they are too large to be sent. */
+async function* sized<Item extends CommitOfStream>(source: AsyncIterable<Item>): AsyncGenerator<Item, void, undefined> {
+  for await (const item of source) {
+    item.answer = tooLarge(item.call, item.bytesInBatch);
+    yield item;
+  }
 }
 
 function requireSendable(call: KeyedCall, request: Message): void {

@@ -20,7 +20,7 @@ export type { TraceContext, TraceSource } from "./tracing.js";
 export * from "./values.js";
 export { Versions } from "./versions.js";
 export type { AuditEvent, AuditFilter, AuditNews } from "./verbs/audit.js";
-export type { EnvelopeOption, ReceiptName, VerifyOption } from "./verbs/commits.js";
+export type { EnvelopeOption, ReceiptName, StreamedCommit, VerifyOption } from "./verbs/commits.js";
 export { Evidence, type EvidenceKept } from "./verbs/evidence.js";
 export type { NewHolder } from "./verbs/grants.js";
 export type { ActionVerdict, EnvelopeVerdicts, ReplayReservation, ResolvedKey } from "./verbs/interop.js";

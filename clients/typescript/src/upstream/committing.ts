@@ -28,8 +28,8 @@ export interface CommitEnvelopeTerms {
 /**
  * The envelope that asks for exactly the commit which a capability allows; sign it with a key of its holder.
  *
- * It is about the capability's proposal, and expires when it is too old to be taken. Only an authority whose audience is
- * one of `AUTHORITIES` takes such envelopes, in tenants of one of `TENANT_NAMESPACES`; signing any other throws
+ * It is about the capability's proposal, and expires when it is too old to be taken. Only an authority whose audience
+ * is one of `AUTHORITIES` takes such envelopes, in tenants of one of `TENANT_NAMESPACES`; signing any other throws
  * `ActionEnvelopeInvalid`.
  *
  * @throws {DigestError} for a capability with digests that are none.

@@ -108,6 +108,28 @@ test("many are issued and committed in few calls, each with an answer of its own
   assert.deepEqual(await service.commitBatch([]), []);
 });
 
+test("what comes is committed over a stream, each with an answer of its own", async () => {
+  const made = [];
+  for (const number of [1, 2, 3, 4]) {
+    const content = `Barrel ${number} holds oil.`;
+    made.push({ capability: (await ready(user, service, content)).capability, content });
+  }
+  const [first, ...rest] = made as [(typeof made)[0], ...typeof made];
+
+  const found = new Map<string, string>();
+  for await (const { item, outcome } of service.commitStream([{ ...first, content: "Water." }, ...rest, rest[0]!])) {
+    found.set(String(item.content), outcome instanceof Error ? outcome.message : outcome.recordId);
+  }
+
+  assert.equal(found.size, 4);
+  assert.match(found.get("Water.") ?? "", /content_digest: expected sha256:/);
+  const stored = await Promise.all(rest.map(({ content }) => user.getRecord(found.get(content) ?? "")));
+  assert.deepEqual(
+    stored.map(({ content }) => Buffer.from(content).toString()),
+    rest.map(({ content }) => content),
+  );
+});
+
 test("persons decide on exactly what they read", async () => {
   const proposals: Proposal[] = [];
   for (const content of ["The agent saw smoke.", "The agent saw rain."]) {

@@ -25,6 +25,7 @@ import { type CommitItem, PreparedCommit, type Presented } from "../presentation
 import { type ExpectedTerms, believed, nameOfTenant } from "../receipts.js";
 import { rpcNamed } from "../rpcs.js";
 import { type KeyedCall, failureOf, keyedCall } from "../statuses.js";
+import { STREAM_WINDOW } from "../streams.js";
 import type { Committed, IssuedCapability, Receipt } from "../values.js";
 import { CapabilityVerbs } from "./capabilities.js";
 
@@ -40,6 +41,16 @@ export interface EnvelopeOption {
    * credentials sign nothing. It is good for five minutes; a later retry brings a fresh one.
    */
   readonly upstreamEnvelope?: string | undefined;
+}
+
+/** One commit of a stream, and what came of it. */
+export interface StreamedCommit {
+  /** What was asked for. */
+  readonly item: CommitItem;
+  /** The key under which it was presented. */
+  readonly commitIdempotencyKey: string;
+  /** What `commit` would have given, or the error that it would have thrown. */
+  readonly outcome: Committed | AuthorityError;
 }
 
 /** Names a receipt, by exactly one of its id, its record and a commit key of the caller. */
@@ -127,6 +138,36 @@ export class CommitVerbs extends CapabilityVerbs {
       outcomes.push(await this.#outcome(item.call, prepared, item.settled(), verify, options, arrived));
     }
     return outcomes;
+  }
+
+  /**
+   * Commit what comes, for as long as it comes: each with what `commit` would give or throw, as it is settled.
+   *
+   * Outcomes come in the order in which they are settled, not in that of `commits`. At most `window` commits are taken
+   * before the first of them is handed over, so whoever is slow to read is slow to send. They go over one stream after
+   * the other, for none lives longer than five minutes, and whatever has no outcome when one ends is sent again, with
+   * the same key. `timeoutMs` is for each commit, from when it is taken.
+   *
+   * Leaving the loop early, or aborting, gives up what is under way; the same keys tell what happened.
+   *
+   * @throws once everything that was taken has come out: what `commits` threw, what is wrong with one of them, or the
+   *   `AuthorityError` with which the stream itself was refused, such as `CallerUnauthenticated`; and at once
+   *   {KeySetRefused} (of `offline`) or {AuthorityError} when the keys cannot be had by which receipts are verified.
+   */
+  async *commitStream(
+    commits: AsyncIterable<CommitItem> | Iterable<CommitItem>,
+    options: CallOptions & VerifyOption & { readonly window?: number | undefined } = {},
+  ): AsyncGenerator<StreamedCommit, void, undefined> {
+    const verify = options.verify ?? true;
+    if (verify) {
+      await this.keySets.current(options);
+    }
+    const { window = STREAM_WINDOW } = options;
+    for await (const item of this.streamCommits(preparedItems(commits), { ...options, window })) {
+      const arrived = this.now();
+      const outcome = await this.#outcome(item.call, item.prepared, item.settled(), verify, options, arrived);
+      yield { item: item.asked, commitIdempotencyKey: item.prepared.idempotencyKey, outcome };
+    }
   }
 
   /**
@@ -237,6 +278,26 @@ export class CommitVerbs extends CapabilityVerbs {
     const beside = { receipt_id: receiptId, record_id: recordId, tenant: nameOfTenant(this.credentials.tenant) };
     const claim = { statement, attestation, content, expected: { ...beside, ...expected }, arrived };
     return believed(this.keySets, failureOf(call, ""), claim, options);
+  }
+}
+
+/** An item of a stream, and what it was made from. */
+class StreamedItem extends BatchItem<CommitValidatedRequest, CommitValidatedResponse> {
+  constructor(
+    readonly asked: CommitItem,
+    readonly prepared: PreparedCommit,
+  ) {
+    const rpc = rpcNamed("StreamCommitValidated");
+    const call = { rpc, keyField: "commit_idempotency_key", key: prepared.idempotencyKey };
+    super(call, CommitValidatedRequestSchema, prepared.request);
+  }
+}
+
+async function* preparedItems(
+  commits: AsyncIterable<CommitItem> | Iterable<CommitItem>,
+): AsyncGenerator<StreamedItem, void, undefined> {
+  for await (const asked of commits) {
+    yield new StreamedItem(asked, PreparedCommit.of(asked));
   }
 }
 
