@@ -2,7 +2,9 @@
 
 import argparse
 import asyncio
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -10,6 +12,7 @@ from typing import Final
 from capability_authority_conformance.commands import Wishes, run
 from capability_authority_conformance.golden.lint import lint_vectors
 from capability_authority_conformance.problems import SuiteMalformed, TargetUnusable
+from capability_authority_conformance.reports.text import tell
 from capability_authority_conformance.set_up import make_set_up
 from capability_authority_conformance.written.lint import lint
 from capability_authority_conformance.written.reading import data_folder, read_suites
@@ -21,18 +24,28 @@ INTERRUPTED: Final = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the arguments say; the exit code."""
+    """Do what the arguments say; the exit code.
+
+    Whatever stops it is no verdict, a defect of the suite itself among it: nobody may take that for a case that failed.
+    """
     wishes = _parser().parse_args(arguments)
     try:
-        return int(wishes.command(wishes))
-    except (SuiteMalformed, TargetUnusable) as problem:
-        print(problem, file=sys.stderr)
-        return UNUSABLE
+        code = int(wishes.command(wishes))
+        sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except OSError as error:
-        print(error, file=sys.stderr)
+    except BrokenPipeError:
+        # Python writes once more when it ends, and would complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        tell("nobody read the report to its end")
         return UNUSABLE
+    except (SuiteMalformed, TargetUnusable, OSError) as problem:
+        tell(str(problem))
+        return UNUSABLE
+    except Exception:  # noqa: BLE001 - told in full, below
+        tell(f"the conformance suite itself failed; please report this:\n{traceback.format_exc()}")
+        return UNUSABLE
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -3,18 +3,17 @@
 import asyncio
 import os
 import signal
-import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from capability_authority_conformance.problems import SuiteMalformed, TargetUnusable
 from capability_authority_conformance.reports.files import write_json, write_junit
-from capability_authority_conformance.reports.text import last_line, progress, report_lines
+from capability_authority_conformance.reports.text import last_line, plain, progress, report_lines, tell
 from capability_authority_conformance.running.context import Run
 from capability_authority_conformance.running.results import RunResult
 from capability_authority_conformance.running.run import Selected, run_cases
@@ -34,6 +33,9 @@ from capability_authority_conformance.written.selection import (
 __all__ = ["Wishes", "run"]
 
 _RUN_ID_BYTES: Final = 6
+_SIGNALLED: Final = 128
+"""What a shell adds to the number of the signal by which a command ended."""
+_ENDED: Final[Mapping[signal.Signals, str]] = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +57,10 @@ class Wishes:
 
 
 async def run(wishes: Wishes) -> int:
-    """Run and report; 0 when all is well, 1 when a case failed, 2 when the target cannot be judged, 130 on Ctrl-C.
+    """Run and report; 0 when all is well, 1 when a case failed, 2 when the target cannot be judged.
 
-    Raises `SuiteMalformed` and `TargetUnusable` for what is found before the target is asked anything.
+    A signal gives the code that shells give: 130 for Ctrl-C, 143 for SIGTERM. Raises `SuiteMalformed` and
+    `TargetUnusable` for what is found before the target is asked anything.
     """
     cases, procedures = _written(wishes)
     result = RunResult(wishes.target or f"`{wishes.serve}`")
@@ -79,45 +82,56 @@ def _written(wishes: Wishes) -> tuple[list[Selected], dict[str, Procedure]]:
 
 
 async def _interruptible(running: Coroutine[object, object, None], result: RunResult, time_limit_s: float) -> int:
-    """Await it, until Ctrl-C or the end of the time; the exit code that this asks for, 0 when it simply ended."""
+    """Await it, until a signal or the end of the time; the exit code that this asks for, 0 when it simply ended."""
     task = asyncio.ensure_future(running)
-    loop = asyncio.get_running_loop()
-    interrupted = False
-
-    def interrupt() -> None:
-        nonlocal interrupted
-        interrupted = True
-        task.cancel()
-        loop.remove_signal_handler(signal.SIGINT)  # The second one ends it at once.
-
-    before = signal.getsignal(signal.SIGINT)
-    loop.add_signal_handler(signal.SIGINT, interrupt)
-    try:
-        async with asyncio.timeout(time_limit_s):
-            await task
-    except TargetUnusable as unusable:
-        print(unusable, file=sys.stderr)
-        result.ended_by = unusable.seen
-        return 2
-    except TimeoutError:
-        result.ended_by = f"the run took longer than {time_limit_s:g} s; see --time-limit"
-        print(result.ended_by, file=sys.stderr)
-        return 2
-    except asyncio.CancelledError:
-        if not interrupted:
-            raise
-        result.ended_by = "interrupted"
-        return 130
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-        signal.signal(signal.SIGINT, before)
+    with _signals_end(task) as received:
+        try:
+            async with asyncio.timeout(time_limit_s):
+                await task
+        except TargetUnusable as unusable:
+            tell(str(unusable))
+            result.ended_by = unusable.seen
+            return 2
+        except TimeoutError:
+            result.ended_by = f"the run took longer than {time_limit_s:g} s; see --time-limit"
+            tell(result.ended_by)
+            return 2
+        except asyncio.CancelledError:
+            if not received:
+                raise
+            result.ended_by = _ENDED[received[0]]
+            return _SIGNALLED + received[0]
     return 0
+
+
+@contextmanager
+def _signals_end(task: asyncio.Future[None]) -> Iterator[list[signal.Signals]]:
+    """The first of Ctrl-C and SIGTERM cancels the task, so that what it started ends; the second ends all at once."""
+    loop, received = asyncio.get_running_loop(), []
+    before = {number: signal.getsignal(number) for number in _ENDED}
+
+    def end(number: signal.Signals) -> None:
+        received.append(number)
+        task.cancel()
+        for each in _ENDED:
+            loop.remove_signal_handler(each)
+
+    for number in _ENDED:
+        loop.add_signal_handler(number, end, number)
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            loop.remove_signal_handler(number)
+            signal.signal(number, handler)
 
 
 async def _judged(wishes: Wishes, cases: list[Selected], procedures: dict[str, Procedure], result: RunResult) -> None:
     async with _address(wishes) as (address, keys):
         callers = load_callers(keys)
         result.target = address.target
+        if not address.target.isprintable():
+            raise TargetUnusable(f"no target is named {address.target!r}", "name it as HOST:PORT")
         target = Target(address)
         try:
             identity = await introduced(target)
@@ -152,17 +166,16 @@ def _roots(path: Path) -> bytes:
 
 
 def _report(wishes: Wishes, result: RunResult) -> bool:
-    """Whether every report that was asked for could be written."""
-    if result.cases:
-        for line in report_lines(result):
-            print(line)
+    """Whether every report that was asked for could be written. Files first: who reads along may have gone away."""
     is_written = True
     for path, write in ((wishes.report_junit, write_junit), (wishes.report_json, write_json)):
         try:
             if path:
                 write(path, result)
         except OSError as error:
-            print(f"the report cannot be written: {error}", file=sys.stderr)
+            tell(f"the report cannot be written: {error}")
             is_written = False
-    print(last_line(result))
+    for line in report_lines(result) if result.cases else ():
+        print(plain(line))
+    print(plain(last_line(result)))
     return is_written

@@ -46,7 +46,9 @@ def write_json(path: Path, result: RunResult) -> None:
         "asked_again": dict(sorted(result.asked_again.items())),
         "cases": [_case(case) for case in sorted(result.cases, key=lambda case: case.name)],
     }
-    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    # Half a surrogate pair, as a name on a command line can have it, is written as JSON's own escape of it.
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
 
 
 def _testcase(case: CaseResult) -> ET.Element:

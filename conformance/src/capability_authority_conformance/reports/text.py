@@ -3,11 +3,12 @@
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final, TextIO
 
 from capability_authority_conformance.running.results import CaseResult, RunResult, Verdict
 
-__all__ = ["failure_details", "last_line", "progress", "report_lines"]
+__all__ = ["failure_details", "last_line", "plain", "progress", "report_lines", "tell"]
 
 _COLOURS: Final = {
     Verdict.PASSED: "32",
@@ -19,14 +20,31 @@ _COLOURS: Final = {
 _COLUMNS: Final = (Verdict.PASSED, Verdict.FAILED, Verdict.NOT_YET)
 
 
+def plain(text: str) -> str:
+    """One line, whatever a target put into it: what does not print is shown by its escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def tell(text: str, stream: TextIO | None = None) -> None:
+    """Say something on standard error; where nobody listens any more nothing is lost by it."""
+    with suppress(OSError):
+        print("\n".join(map(plain, text.splitlines())), file=stream or sys.stderr, flush=True)
+
+
 def progress(case: CaseResult, stream: TextIO | None = None) -> None:
-    """One line to standard error, in colour where that is a terminal."""
+    """One line to standard error, in colour where that is a terminal; a run goes on when nobody reads there."""
     stream = stream or sys.stderr
     verdict = case.verdict.value
     if stream.isatty() and "NO_COLOR" not in os.environ:
         verdict = f"\x1b[{_COLOURS[case.verdict]}m{verdict}\x1b[0m"
     seconds = "" if case.verdict is Verdict.NOT_YET else f"  {case.seconds:.2f} s"
-    print(f"{verdict} {case.name}{seconds}", file=stream, flush=True)
+    with suppress(OSError):
+        print(f"{verdict} {case.name}{seconds}", file=stream, flush=True)
 
 
 def report_lines(result: RunResult) -> Iterator[str]:

@@ -13,6 +13,7 @@ from capability_authority_conformance.values import Json, shown
 
 __all__ = ["JUDGES", "Expected", "equal", "misfits", "misfits_of_fields"]
 
+_MATCHED_CHARACTERS: Final = 4_096
 _INSTANT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T")
 
 Judge = Callable[[Json | Absent, Json], bool]
@@ -98,6 +99,11 @@ def _place(value: Json | Absent) -> float | None:
     return _number(value)
 
 
+def _matches(there: Json | Absent, pattern: str) -> bool:
+    """A text that is too long to be judged at once matches nothing."""
+    return isinstance(there, str) and len(there) <= _MATCHED_CHARACTERS and re.fullmatch(pattern, there) is not None
+
+
 def _contains(there: Json | Absent, wanted: Json) -> bool:
     if isinstance(there, str):
         return isinstance(wanted, str) and wanted in there
@@ -113,7 +119,7 @@ JUDGES: Final[Mapping[str, Judge]] = {
     "present": lambda there, wanted: (there is not ABSENT and there is not None) is wanted,
     "not": lambda there, wanted: not equal(there, wanted),
     "one_of": lambda there, wanted: isinstance(wanted, list) and any(equal(there, item) for item in wanted),
-    "matches": lambda there, wanted: isinstance(there, str) and re.fullmatch(str(wanted), there) is not None,
+    "matches": lambda there, wanted: _matches(there, str(wanted)),
     "count": lambda there, wanted: isinstance(there, (list, dict)) and len(there) == wanted,
     "contains": _contains,
     # Of a list or text that is there: where nothing stands, nothing was shown.

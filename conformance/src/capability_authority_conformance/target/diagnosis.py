@@ -1,6 +1,7 @@
 """Looks with a plain socket at what does not answer gRPC, to say what is there instead."""
 
 import asyncio
+import re
 from typing import Final
 
 from capability_authority_conformance.target.outcome import Outcome
@@ -13,6 +14,8 @@ _HTTP2_BEGINS: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x0
 _FRAME_TYPE: Final = 3
 _SETTINGS: Final = 4
 _FIRST_FRAME: Final = 9
+_PORT: Final = re.compile("[0-9]{1,5}")
+_LAST_PORT: Final = 65_535
 _TLS_RECORDS: Final = (0x15, 0x16)
 _START: Final = "start it, or name another --target"
 
@@ -22,7 +25,7 @@ async def what_is_there(address: Address, outcome: Outcome) -> tuple[str, str]:
     if "http2 header with status" in outcome.text or "content-type" in outcome.text:
         return f"speaks HTTP/2 but not gRPC: {outcome.text}", "name the authority's own port, not a web server's"
     host, colon, port = address.target.rpartition(":")
-    if not colon or not port.isdecimal():
+    if not colon or not _PORT.fullmatch(port) or int(port) > _LAST_PORT:
         return f"did not answer: {outcome}", "name it as HOST:PORT"
     if address.tls_roots is not None:
         return f"did not answer over TLS: {outcome}", "see that it speaks TLS with a certificate of these --tls-roots"

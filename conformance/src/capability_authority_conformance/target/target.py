@@ -26,6 +26,9 @@ Fits = Callable[[Outcome], bool]
 
 _CONNECTIONS: Final = 10
 _CAUTION_S: Final = 1.0
+_MOST_MESSAGES: Final = 2_000
+_MOST_BYTES: Final = 32 * 1024 * 1024
+"""Of one stream: more than any answer of the contract has."""
 _OPTIONS: Final = (
     # What the suite sends twice, it sends twice on purpose.
     ("grpc.enable_retries", 0),
@@ -75,7 +78,7 @@ class Target:
             if rpc.streams_requests:
                 opened: aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(rpc.path)
                 stream = opened(iter(requests), timeout=timeout, metadata=metadata)
-                return _messages(rpc, [data async for data in stream])
+                return await _gathered(rpc, stream)
             data = await self.raw(rpc.path, requests[0], metadata, caller=caller)
         except aio.AioRpcError as error:
             return refused(error)
@@ -85,22 +88,22 @@ class Target:
         """Open a stream of answers and gather them until they fit, it ends, or the time is over."""
         opened: aio.UnaryStreamMultiCallable[bytes, bytes] = self._channel(0).unary_stream(rpc.path)
         stream = opened(request, timeout=within_s + _CAUTION_S, metadata=metadata)
-        gathered: list[bytes] = []
-        outcome = _messages(rpc, gathered)
+        gathered = _Gathered(rpc)
         try:
             async with asyncio.timeout(within_s):
                 async for data in stream:
-                    gathered.append(data)
-                    outcome = _messages(rpc, gathered)
+                    outcome = gathered.with_another(data)
                     if outcome.reason != OK or fits(outcome):
-                        break
+                        return outcome
         except TimeoutError:
             pass
         except aio.AioRpcError as error:
             return refused(error)
         finally:
             stream.cancel()
-        return outcome if gathered else Outcome(NO_REASON, "DEADLINE_EXCEEDED", f"no message in {within_s:g} s")
+        if not gathered.messages:
+            return Outcome(NO_REASON, "DEADLINE_EXCEEDED", f"no message in {within_s:g} s")
+        return gathered.outcome
 
     async def raw(self, path: str, request: bytes, metadata: Metadata = (), *, caller: int = 0) -> bytes:
         """The bytes that a unary RPC of any contract answers with. Raises `AioRpcError`."""
@@ -133,11 +136,37 @@ def _answer(rpc: Rpc, data: bytes) -> Outcome:
         return unreadable(f"{len(data)} bytes that are no {rpc.response.name}: {error}")
 
 
-def _messages(rpc: Rpc, gathered: list[bytes]) -> Outcome:
-    messages: list[Json] = []
-    for data in gathered:
-        outcome = _answer(rpc, data)
+@dataclass(slots=True)
+class _Gathered:
+    """The messages of a stream so far, of which there is an end, whatever the target does."""
+
+    rpc: Rpc
+    messages: "list[Json]" = field(default_factory=list)
+    size: int = 0
+
+    def with_another(self, data: bytes) -> Outcome:
+        """What they come to with one more."""
+        self.size += len(data)
+        if len(self.messages) == _MOST_MESSAGES or self.size > _MOST_BYTES:
+            return unreadable(f"a stream of more than {_MOST_MESSAGES:,} messages, or {_MOST_BYTES:,} bytes")
+        outcome = _answer(self.rpc, data)
         if outcome.reason != OK:
             return outcome
-        messages.append(outcome.answer)
-    return Outcome(OK, "OK", answer={"messages": messages})
+        self.messages.append(outcome.answer)
+        return self.outcome
+
+    @property
+    def outcome(self) -> Outcome:
+        """What they come to."""
+        return Outcome(OK, "OK", answer={"messages": self.messages})
+
+
+async def _gathered(rpc: Rpc, stream: "aio.StreamStreamCall[bytes, bytes]") -> Outcome:
+    """The whole stream, up to a message that cannot be read."""
+    gathered = _Gathered(rpc)
+    async for data in stream:
+        outcome = gathered.with_another(data)
+        if outcome.reason != OK:
+            stream.cancel()
+            return outcome
+    return gathered.outcome

@@ -10,7 +10,7 @@ from capability_authority_conformance.running.context import BASE_NAMES
 from capability_authority_conformance.substitution import names_in
 from capability_authority_conformance.v1.suite_pb2 import Case, Procedure, Step
 from capability_authority_conformance.values import of_value
-from capability_authority_conformance.written.lint_names import Known
+from capability_authority_conformance.written.lint_names import MOST_DEPTH, MOST_STEPS, Known
 from capability_authority_conformance.written.lint_steps import step_problems
 from capability_authority_conformance.written.reading import PROCEDURES, WrittenSuite
 
@@ -79,8 +79,9 @@ def _procedure_problems(
     place = f"procedure {procedure.name}"
     if not procedure.about:
         yield written.problem(place, "does not say what it makes", "write `about`", *path)
-    if known.goes_round(procedure.name):
-        yield written.problem(place, "uses itself", "procedures use only others", *path)
+    if known.is_endless(procedure.name):
+        what = f"uses itself, or others {MOST_DEPTH} deep, or takes more than {MOST_STEPS:,} steps with all of theirs"
+        yield written.problem(place, what, "procedures use only others, and few", *path)
         return
     for name, default in procedure.parameters.items():
         for unknown in set(names_in(of_value(default))) - BASE_NAMES:

@@ -25,6 +25,7 @@ from capability_authority_conformance.written.lint_names import (
 
 __all__ = ["call_problems"]
 
+_MOST_CALLERS: Final = 1_000
 _CODES: Final = frozenset(code.name for code in grpc.StatusCode)
 
 
@@ -42,6 +43,8 @@ def call_problems(call: Call, names: set[str], *, called_before: bool) -> Iterat
         yield from _answer_problems(answer, rpc, here, is_first=number == 0)
     if call.proof == SpoiledProof.SPOILED_PROOF_USED and not called_before:
         yield "SPOILED_PROOF_USED has no call before it", "make the same call before"
+    if call.callers > _MOST_CALLERS:
+        yield f"has {call.callers:,} callers", f"write at most {_MOST_CALLERS:,}"
     if call.within_ms and call.patient:
         yield "is patient and asks again within_ms", "write one of them"
     yield from _together_problems(call)

@@ -1,8 +1,7 @@
 """What steps refer to: names that were saved, procedures, principals; and whether values can be judged."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
 
@@ -12,12 +11,26 @@ from capability_authority_conformance.contract import principal_names
 from capability_authority_conformance.running.judging import JUDGES
 from capability_authority_conformance.substitution import names_in
 from capability_authority_conformance.v1.suite_pb2 import Procedure, Step
-from capability_authority_conformance.values import Json, of_struct
+from capability_authority_conformance.values import Json, of_struct, shown
+from capability_authority_conformance.written.lint_patterns import pattern_problems
 
-__all__ = ["Known", "Trouble", "fields_problems", "named", "near", "unknown_names", "who_problems"]
+__all__ = [
+    "MOST_DEPTH",
+    "MOST_STEPS",
+    "Known",
+    "Trouble",
+    "fields_problems",
+    "named",
+    "near",
+    "unknown_names",
+    "who_problems",
+]
 
 Trouble = tuple[str, str]
 """What is wrong, and what to do."""
+MOST_STEPS: Final = 1_000
+"""Of a procedure, with those of the procedures that it uses."""
+MOST_DEPTH: Final = 16
 _SAVE: Final = "save it in a step before"
 
 
@@ -26,6 +39,11 @@ class Known:
     """What steps may refer to."""
 
     procedures: Mapping[str, Procedure]
+    _ending: frozenset[str] = field(init=False)
+    """The procedures that come to an end: what looks into others below looks into these alone."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ending", _ending(self.procedures))
 
     def saved_by(self, step: Step) -> set[str]:
         """The names that are there once the step is taken."""
@@ -41,7 +59,7 @@ class Known:
 
     def saved_in(self, procedure: str) -> set[str]:
         """The names that a procedure saves."""
-        if procedure not in self.procedures or self.goes_round(procedure):
+        if procedure not in self.procedures or self.is_endless(procedure):
             return set()
         return {name for step in self.procedures[procedure].steps for name in self.saved_by(step)}
 
@@ -51,14 +69,11 @@ class Known:
 
     def _may_ask(self, step: Step) -> bool:
         name = step.use.procedure
-        return name not in self.procedures or self.goes_round(name) or self.asks(self.procedures[name].steps)
+        return name not in self.procedures or self.is_endless(name) or self.asks(self.procedures[name].steps)
 
-    def goes_round(self, procedure: str, above: tuple[str, ...] = ()) -> bool:
-        """Whether the procedure uses itself, be it through others."""
-        if procedure in above:
-            return True
-        steps = self.procedures[procedure].steps if procedure in self.procedures else ()
-        return any(self.goes_round(step.use.procedure, (*above, procedure)) for step in steps if step.HasField("use"))
+    def is_endless(self, procedure: str) -> bool:
+        """Whether the procedure uses itself, be it through others, or takes so many steps that it might as well."""
+        return procedure in self.procedures and procedure not in self._ending
 
     def parameters_who(self, procedure: str) -> set[str]:
         """The parameters of a procedure that name who calls or signs, there or in a procedure that it uses."""
@@ -76,6 +91,19 @@ class Known:
                 who += [given[name] for name in self.parameters_who(use.procedure) if name in given]
             found.update(names_in(who))
         return found & set(self.procedures[procedure].parameters)
+
+
+def _ending(procedures: Mapping[str, Procedure]) -> frozenset[str]:
+    """Those whose steps, with those of all they use, are not too many; found from the innermost outwards."""
+    steps: dict[str, int] = {}
+    used = {name: [step.use.procedure for step in it.steps if step.HasField("use")] for name, it in procedures.items()}
+    for _ in range(MOST_DEPTH):
+        steps |= {
+            name: len(procedure.steps) + sum(steps.get(it, 0) for it in used[name])
+            for name, procedure in procedures.items()
+            if name not in steps and all(it in steps or it not in procedures for it in used[name])
+        }
+    return frozenset(name for name, count in steps.items() if count <= MOST_STEPS)
 
 
 def unknown_names(value: Json, names: set[str]) -> Iterator[Trouble]:
@@ -120,10 +148,8 @@ def fields_problems(fields: struct_pb2.Struct, names: set[str]) -> Iterator[Trou
         yield from unknown_names(expected, names)
         match expected:
             case {"matches": str(pattern)}:
-                try:
-                    re.compile(pattern)
-                except re.error as error:
-                    yield f"{path}: {pattern!r} is no regular expression: {error}", "mend it"
+                for problem in pattern_problems(pattern):
+                    yield f"{path}: {shown(pattern)} {problem}", "write a simpler one"
             case dict() if len(expected) == 1 and next(iter(expected)) not in JUDGES:
                 word = next(iter(expected))
                 close = get_close_matches(word, JUDGES, n=1)

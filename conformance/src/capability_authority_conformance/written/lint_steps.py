@@ -1,6 +1,7 @@
 """What is wrong with one step, whatever it does: every problem, each with its remedy."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from capability_authority_conformance.contract import principal_names
 from capability_authority_conformance.running.calling import NOBODY
@@ -19,6 +20,8 @@ from capability_authority_conformance.written.lint_names import (
 )
 
 __all__ = ["step_problems"]
+
+_MOST_TIMES: Final = 8 * 1024 * 1024
 
 
 def step_problems(step: Step, known: Known, names: set[str], *, called_before: bool) -> Iterator[Trouble]:
@@ -48,7 +51,7 @@ def _use_problems(use: Use, known: Known, names: set[str]) -> Iterator[Trouble]:
         if name not in procedure.parameters:
             yield f"{use.procedure} has no parameter {name!r}", near(name, procedure.parameters)
     yield from unknown_names(given, names)
-    if not known.goes_round(use.procedure):
+    if not known.is_endless(use.procedure):
         for name in known.parameters_who(use.procedure) & set(given):
             who = given[name]
             if isinstance(who, str) and "${" not in who:
@@ -69,6 +72,7 @@ def _make_problems(make: Make, names: set[str]) -> Iterator[Trouble]:
             yield from unknown_names(make.text, names)
         case "repeated":
             yield from unknown_names(make.repeated.text, names)
+            yield from _times_problems(make.repeated.times)
         case "digest_of" | "statement_digest" as kind:
             yield from named([getattr(make, kind)], names)
         case "instant":
@@ -87,6 +91,11 @@ def _make_problems(make: Make, names: set[str]) -> Iterator[Trouble]:
             yield from _signed_problems(changed.of, signer, of_value(changed.fields), names)
         case _:
             yield "makes nothing", "write what is made: canonical_json, text, digest_of, ..."
+
+
+def _times_problems(times: int) -> Iterator[Trouble]:
+    if times > _MOST_TIMES:
+        yield f"repeats a text {times:,} times", f"write at most {_MOST_TIMES:,}"
 
 
 def _signed_problems(of: str, signed_by: str, said: Json, names: set[str]) -> Iterator[Trouble]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from google.protobuf.json_format import ParseDict
+from google.protobuf.json_format import ParseDict, ParseError
 
 from capability_authority_conformance.problems import Problem, SuiteMalformed
 from capability_authority_conformance.v1.suite_pb2 import Suite
@@ -73,7 +73,12 @@ def _read(path: Path) -> WrittenSuite:
     ]
     if problems:
         raise SuiteMalformed(problems)
-    return WrittenSuite(path.name, ParseDict(members_of(document.value), Suite()), document)
+    try:
+        suite = ParseDict(members_of(document.value), Suite())
+    except (ParseError, ValueError) as error:
+        # What only protobuf knows: a number out of its field's range, half a surrogate pair, too deep a request.
+        raise SuiteMalformed([Problem(path.name, 1, "", f"{error}", "mend the value")]) from None
+    return WrittenSuite(path.name, suite, document)
 
 
 def _place(value: Json, path: tuple[str | int, ...]) -> str:

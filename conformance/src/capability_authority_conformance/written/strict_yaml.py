@@ -1,5 +1,6 @@
 """YAML of which nothing is guessed: no duplicate keys, no anchors, no tags, and only true and false are booleans."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +12,10 @@ from capability_authority_conformance.values import Json
 
 __all__ = ["Document", "YamlRefused", "read_yaml"]
 
-_SCALARS: Final = {
-    "tag:yaml.org,2002:str": str,
-    "tag:yaml.org,2002:int": int,
-    "tag:yaml.org,2002:float": float,
-}
+_MOST_DEPTH: Final = 64
+_LARGEST_INTEGER: Final = 2**53 - 1
+"""Beyond it a number of JSON is no longer told from its neighbours."""
+_LONGEST_NUMBER: Final = 40
 
 
 class YamlRefused(Exception):
@@ -56,23 +56,34 @@ _Loader.add_implicit_resolver(
 
 def read_yaml(text: str) -> Document:
     """Read one document. Raises `YamlRefused` with the line."""
-    loader = _Loader(text)
     try:
-        for event in yaml.parse(text, Loader=_Loader):
-            if getattr(event, "anchor", None) or getattr(event, "tag", None):
-                raise YamlRefused(event.start_mark.line + 1, "anchors, aliases and tags are not read here")
-        node = loader.get_single_node()
+        _go_through(text)
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+        finally:
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise YamlRefused(mark.line + 1 if mark else 1, f"no YAML: {error.problem or error.context}") from None
     except yaml.YAMLError as error:
         raise YamlRefused(1, f"no YAML: {error}") from None
-    finally:
-        loader.dispose()
     if node is None:
         raise YamlRefused(1, "nothing is written there")
     lines: dict[tuple[str | int, ...], int] = {}
     return Document(_value(node, (), lines), lines)
+
+
+def _go_through(text: str) -> None:
+    """Refuses what is not read here before anything is built of it, which recurses."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        line = event.start_mark.line + 1
+        if getattr(event, "anchor", None) or getattr(event, "tag", None):
+            raise YamlRefused(line, "anchors, aliases and tags are not read here")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MOST_DEPTH:
+            raise YamlRefused(line, f"lists and mappings stand more than {_MOST_DEPTH} deep in each other")
 
 
 def _value(node: yaml.Node, path: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int]) -> Json:
@@ -87,8 +98,17 @@ def _value(node: yaml.Node, path: tuple[str | int, ...], lines: dict[tuple[str |
         return text == "true"
     if tag.endswith(":null"):
         return None
-    number: Json = _SCALARS[tag](text)
-    return number
+    return text if tag.endswith(":str") else _number(tag, text, line)
+
+
+def _number(tag: str, text: str, line: int) -> Json:
+    """A number that JSON holds as it is written."""
+    # The length first: converting a long one takes long, or is refused.
+    if len(text) <= _LONGEST_NUMBER:
+        number: int | float = int(text) if tag.endswith(":int") else float(text)
+        if math.isfinite(number) and (isinstance(number, float) or abs(number) <= _LARGEST_INTEGER):
+            return number
+    raise YamlRefused(line, f"the number {text[:_LONGEST_NUMBER]} is too large, or too long; write a text")
 
 
 def _mapping(
