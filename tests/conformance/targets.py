@@ -21,10 +21,12 @@ from capability_authority.v1.types_pb2 import KEY_PURPOSE_RECEIPT, KEY_STATE_ACT
 from tests.world.certificates import Pair
 
 Answer = Callable[[bytes, "aio.ServicerContext[bytes, bytes]"], Awaitable[bytes]]
+StreamAnswer = Callable[[AsyncIterator[bytes], "aio.ServicerContext[bytes, bytes]"], AsyncIterator[bytes]]
 Conversation = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 KEY_SET = "/capability_authority.v1.CapabilityService/GetKeySet"
 RECORDS = "/capability_authority.v1.MemoryService/ListMemoryRecords"
+COMMITS = "/capability_authority.v1.CapabilityService/StreamCommitValidated"
 PROPOSE = "/capability_authority.v1.ProposalService/CreateProposal"
 HEALTH = "/grpc.health.v1.Health/Check"
 
@@ -114,10 +116,14 @@ class Authority(grpc.GenericRpcHandler):
 
     answers: Mapping[str, Answer]
     server: aio.Server = field(default_factory=aio.server)
+    streams: Mapping[str, StreamAnswer] = field(default_factory=dict)
+    """By RPC whose requests and answers are streams."""
     tls: Pair | None = None
     """What it shows of itself; None speaks plaintext."""
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[Any, Any] | None":
+        if stream := self.streams.get(handler_call_details.method):
+            return grpc.stream_stream_rpc_method_handler(stream)
         answer = self.answers.get(handler_call_details.method)
         return None if answer is None else grpc.unary_unary_rpc_method_handler(answer)
 

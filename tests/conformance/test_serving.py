@@ -13,6 +13,9 @@ import pytest
 from tests.conformance.mutants.table import ROOT
 from tests.e2e.commands import WITHIN_S, authority, environment, serving, started
 
+# Each starts servers and runs cases; what is stuck is told by the limits of its commands, not by pytest's.
+pytestmark = pytest.mark.timeout(900)
+
 SERVE: Final = [sys.executable, str(ROOT / "conformance" / "serve_authority.py")]
 SUITE: Final = [sys.executable, "-m", "capability_authority_conformance"]
 AUDIENCE: Final = "ruflo.memory"
@@ -34,7 +37,6 @@ def suite(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_the_whole_suite_is_green_against_an_authority_that_is_served(tmp_path: Path) -> None:
     # Given an authority as `make serve` runs it, and the suite's keys, as `make conformance-set-up` makes both
     with serving(tmp_path / "authority", settings={"AUTHORITY_AUDIENCE": AUDIENCE}) as served:

@@ -22,6 +22,8 @@ from tests.installation.team import team_at
 from tests.typescript.conftest import CLIENT
 from tests.typescript.upstream_module import published_module
 
+pytestmark = pytest.mark.timeout(600)  # Whoever is first has upstream's module fetched.
+
 README = (CLIENT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```ts\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 ISSUER = "capability-authority"

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
+import pytest
 from google.protobuf.json_format import MessageToDict
 
 from capability_authority.offline import (
@@ -25,6 +26,8 @@ from capability_authority.offline import (
 from capability_authority.offline.upstream import ActionEnvelopeRefused, read_signed_envelope_json
 from capability_authority_conformance.golden.payload_fuzz import verdicts
 from tests.typescript.mutations import Question, mutated_documents, mutated_payloads, mutated_statements
+
+pytestmark = pytest.mark.timeout(1_200)  # For many.
 
 COUNT = int(os.environ.get("CAPABILITY_AUTHORITY_MUTATIONS", "1000"))
 """Of each kind of mutation. For many, set it: 100000 takes minutes."""

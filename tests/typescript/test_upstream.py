@@ -9,6 +9,8 @@ from tests.installation.installation import Installation
 from tests.typescript.conftest import run_node_tests
 from tests.typescript.upstream_module import published_module
 
+pytestmark = pytest.mark.timeout(600)  # Whoever is first has upstream's module fetched.
+
 
 @pytest.fixture
 def upstream_module(node: str, request: pytest.FixtureRequest) -> Path:

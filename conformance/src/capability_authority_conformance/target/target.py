@@ -1,7 +1,8 @@
 """Calls to the service under test: bytes out, bytes in, and each within its time."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,7 @@ from grpc import aio
 
 from capability_authority.offline import KeySet
 from capability_authority_conformance.paths import as_json
+from capability_authority_conformance.target.conversing import conversed
 from capability_authority_conformance.target.outcome import NO_REASON, OK, Outcome, refused, unreadable
 from capability_authority_conformance.target.proofs import Metadata
 from capability_authority_conformance.target.rpcs import Rpc
@@ -77,8 +79,8 @@ class Target:
         try:
             if rpc.streams_requests:
                 opened: aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(rpc.path)
-                stream = opened(iter(requests), timeout=timeout, metadata=metadata)
-                return await _gathered(rpc, stream)
+                stream = opened(timeout=timeout, metadata=metadata)
+                return await _gathered(rpc, conversed(stream, requests))
             data = await self.raw(rpc.path, requests[0], metadata, caller=caller)
         except aio.AioRpcError as error:
             return refused(error)
@@ -161,12 +163,12 @@ class _Gathered:
         return Outcome(OK, "OK", answer={"messages": self.messages})
 
 
-async def _gathered(rpc: Rpc, stream: "aio.StreamStreamCall[bytes, bytes]") -> Outcome:
-    """The whole stream, up to a message that cannot be read."""
+async def _gathered(rpc: Rpc, answers: AsyncGenerator[bytes, None]) -> Outcome:
+    """All of them, up to a message that cannot be read."""
     gathered = _Gathered(rpc)
-    async for data in stream:
-        outcome = gathered.with_another(data)
-        if outcome.reason != OK:
-            stream.cancel()
-            return outcome
+    async with aclosing(answers):
+        async for data in answers:
+            outcome = gathered.with_another(data)
+            if outcome.reason != OK:
+                return outcome
     return gathered.outcome
