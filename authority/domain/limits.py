@@ -66,6 +66,8 @@ REPLAY_KEY_BYTES = 4096
 """Of what another verifier calls an envelope by: upstream's are at most some 3 KiB."""
 ACTION_ENVELOPE_BYTES = 64 * 1024
 """Of an envelope's JSON, signed or not: all that upstream's schema allows is less, written without spaces."""
+COMMIT_BYTES = CONTENT_BYTES + STATEMENT_BYTES + ACTION_ENVELOPE_BYTES + 128 * 1024
+"""Of one commit: more than anything that it can hold, each as large as it may be."""
 INT64_MAX = 2**63 - 1
 INT32_MAX = 2**31 - 1
 

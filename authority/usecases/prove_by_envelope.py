@@ -65,11 +65,14 @@ class ProveByEnvelope:
         return refusal or await self._signer(envelope, terms)
 
     async def _signer(self, envelope: OpenedEnvelope, terms: CommitCapability) -> Proven | Refusal:
-        """Of another principal's key no more is told than of one that there is not (case I07)."""
+        """Of another principal's key no more is told than of one that there is not (case I07).
+
+        Nor whether it is the name of the key that is wrong, or the signature: nobody has vouched for the capability
+        yet, so that a stranger could ask with one of its own making whom in any tenant which key belongs to.
+        """
         key = await self.names.key_called(terms.tenant, envelope.key_name)
-        if key is None or key.principal.ref != terms.holder:
-            return unproven("key_id")
-        if not self.envelopes.is_signed_by(envelope, key.public_key):
+        is_holders = key is not None and key.principal.ref == terms.holder
+        if key is None or not is_holders or not self.envelopes.is_signed_by(envelope, key.public_key):
             return unproven("signature")
         caller = Caller(key.principal, key.key_id, proof=None, one_use=False)
         return Proven(caller, ActionProof(envelope, key.key_id))

@@ -157,7 +157,7 @@ async def test_i07_an_envelope_that_another_principal_signed_proves_nothing(worl
     own = signed(envelope, other.key)
     claimed = signed(envelope, other.key, world.service.key_id)
 
-    assert refused_for(await commit_by(world, issued, own)) == "key_id"
+    assert refused_for(await commit_by(world, issued, own)) == "signature"
     assert refused_for(await commit_by(world, issued, claimed)) == "signature"
     await assert_nothing_happened(world, issued)
 
@@ -167,8 +167,24 @@ async def test_i07_a_key_of_another_tenant_or_of_nobody_proves_nothing(world: Wo
     envelope = envelope_for(world, issued)
 
     for key in (neighbour.service.key, PrivateKey.generate()):
-        assert refused_for(await commit_by(world, issued, signed(envelope, key))) == "key_id"
-    assert refused_for(await commit_by(world, issued, signed(envelope, world.service.key, "k1"))) == "key_id"
+        assert refused_for(await commit_by(world, issued, signed(envelope, key))) == "signature"
+    assert refused_for(await commit_by(world, issued, signed(envelope, world.service.key, "k1"))) == "signature"
+
+
+async def test_i07_a_stranger_learns_of_no_key_whose_it_is_by_a_capability_of_its_own_making(world: World) -> None:
+    # given a stranger, whom nobody keeps from making a capability like this
+    issued, stranger = await world.issued(), PrivateKey.generate()
+    await world.authority.store.key_aliases.add(world.tenant, "holder/3", world.service.key_id, world.now())
+
+    # when it asks by names that are the holder's, another's and nobody's
+    answers = [
+        await prove(world, issued, signed(envelope_for(world, issued), stranger, name))
+        for name in (world.service.key_id, "holder/3", world.user.key_id, stranger.public_key.key_id, "nobody")
+    ]
+
+    # then all answers are one
+    assert len({str(answer) for answer in answers}) == 1
+    assert reason_of(answers[0]) is Reason.PROOF_INVALID
 
 
 async def test_a_revoked_key_or_holder_proves_nothing(world: World) -> None:
@@ -177,7 +193,7 @@ async def test_a_revoked_key_or_holder_proves_nothing(world: World) -> None:
     presented = envelope_of(world, issued)
     await world.authority.store.administration.revoke_principal_key(world.tenant, holder.key_id, world.now())
 
-    assert refused_for(await commit_by(world, issued, presented)) == "key_id"
+    assert refused_for(await commit_by(world, issued, presented)) == "signature"
     assert await world.counts() == all_are(0)
 
 
@@ -285,7 +301,9 @@ async def test_a_registered_alias_stands_for_the_key_until_it_is_taken_back(worl
     assert not must(await commit_by(world, first, by_alias)).replayed
 
     await aliases.revoke(world.tenant, "holder/1", world.now())
-    assert refused_for(await commit_by(world, second, signed(envelope_for(world, second), key, "holder/1"))) == "key_id"
+    assert (
+        refused_for(await commit_by(world, second, signed(envelope_for(world, second), key, "holder/1"))) == "signature"
+    )
     assert await world.counts() == all_are(1)
 
 

@@ -85,7 +85,7 @@ async def test_i07_an_envelope_that_another_principal_signed_commits_nothing(
         team.service.commit(ready.capability, content=ready.content, upstream_envelope=envelope), ProofInvalid
     )
 
-    assert error.failure.metadata["proof"] == "key_id"
+    assert error.failure.metadata["proof"] == "signature"
     assert storage.dump() == before
     assert not (await team.commit(ready)).replayed
 
@@ -155,6 +155,19 @@ async def test_it_replaces_the_invocation_and_stands_beside_none(
     junk = b"\xff" * 100
     assert (await holder.refused("CommitValidated", junk, proofs=[])).reason == "CALLER_UNAUTHENTICATED"
     assert storage.dump() == before
+
+
+async def test_d16_what_is_larger_than_any_commit_is_not_read_for_a_stranger(
+    team: Team, holder: Wire, tenant: Tenant
+) -> None:
+    # given a good commit, and behind it more texts than a commit can name
+    ready = await team.ready()
+    request = commit_by(ready, envelope_of(ready, tenant["service"]))
+    request.presentation.evidence_digests.extend([""] * 700_000)
+
+    # then nobody reads it whose caller is not known, and for one who is it is refused for its shape
+    assert (await holder.refused("CommitValidated", request, proofs=[])).reason == "CALLER_UNAUTHENTICATED"
+    assert_bad_shape(await holder.refused("CommitValidated", request), MALFORMED, "upstream_envelope_json")
 
 
 async def test_it_does_not_make_good_a_proof_that_is_none(team: Team, holder: Wire, tenant: Tenant) -> None:

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 from google.protobuf.message import Message
 
+from authority.domain import limits
 from authority.domain.identity import Caller
 from authority.domain.invocation import Call
 from authority.domain.refusal import Refusal
@@ -90,7 +91,13 @@ class Proofs(Interceptor):
 
 
 def _read_early(deserialize: Callable[[bytes], Message], raw: bytes) -> Message | None:
-    """The request of a caller who is not known yet; None for bytes that are none: strangers are told nothing."""
+    """The request of a caller who is not known yet; None for bytes that are none: strangers are told nothing.
+
+    Nor is a request read that is larger than any commit: two million texts fit into one, and nobody else is served
+    while protobuf makes them (case D16).
+    """
+    if len(raw) > limits.COMMIT_BYTES:
+        return None
     try:
         return read(deserialize, raw)
     except Refused:
