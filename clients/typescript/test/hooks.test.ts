@@ -60,6 +60,17 @@ test("both sides are asked about by one call, with the thumbprint of the key wha
   assert.equal(server.calls.filter(({ path }) => path.endsWith("/VerifyActionEnvelope")).length, 2);
 });
 
+test("an object that says something else by now is another envelope", async () => {
+  const hooks = createAuthorityHooks(clientOf(await interop()).client);
+  const reused = { ...envelope };
+  await hooks.verifySignature(signed("name"));
+  assert.equal((await hooks.policyVerifier(reused)).allowed, true);
+
+  reused.action = "memory.propose";
+  assert.equal((await hooks.policyVerifier(reused)).allowed, false);
+  assert.equal((await hooks.capabilityVerifier(reused)).allowed, false);
+});
+
 test("what nobody was seen to sign, or somebody else, is denied", async () => {
   const hooks = createAuthorityHooks(clientOf(await interop()).client);
 

@@ -38,9 +38,12 @@ export const DEFAULT_RETRIES: RetryPolicy = {
   clock: () => performance.now(),
 };
 
+/** Milliseconds: a timer that is set for longer goes off at once. */
+const LONGEST_SLEEP_MS = 2 ** 31 - 1;
+
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {
-    await wait(ms, undefined, signal === undefined ? {} : { signal });
+    await wait(Math.min(ms, LONGEST_SLEEP_MS), undefined, signal === undefined ? {} : { signal });
   } catch (error) {
     signal?.throwIfAborted();
     throw error;

@@ -89,7 +89,7 @@ export function createAuthorityHooks(client: InteropClient, options: HookOptions
   const { timeoutMs = HOOK_TIMEOUT_MS, signal, clock = () => performance.now() } = options;
   const call = { timeoutMs, signal };
   const signers = new SignerMemory(clock);
-  const verdicts = new Verdicts(clock, (envelope) => judge(client, signers, envelope, call));
+  const verdicts = new Verdicts(clock, (bytes, digest) => judge(client, signers.of(digest), bytes, call));
   return {
     resolveKey: async (_issuer, keyId) => {
       const found = await ifFound(client.resolveKey(keyId, call));
@@ -115,25 +115,36 @@ interface Call {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The verdict on an envelope object, asked for once for both hooks, and again when it has grown old. */
+/**
+ * The verdict on an envelope object, asked for once for both hooks, and again when it has grown old, or says something
+ * else by now: a caller may use one object for one envelope after the other.
+ */
 class Verdicts {
-  readonly #known = new WeakMap<object, { readonly since: number; readonly verdicts: Promise<EnvelopeVerdicts> }>();
+  readonly #known = new WeakMap<object, Known>();
 
   constructor(
     private readonly clock: () => number,
-    private readonly ask: (envelope: object) => Promise<EnvelopeVerdicts>,
+    private readonly ask: (bytes: Uint8Array, digest: string) => Promise<EnvelopeVerdicts>,
   ) {}
 
-  of(envelope: object): Promise<EnvelopeVerdicts> {
+  async of(envelope: object): Promise<EnvelopeVerdicts> {
+    const bytes = canonicalize(envelope);
+    const digest = digestText(bytes);
     const now = this.clock();
     const known = this.#known.get(envelope);
-    if (known !== undefined && now - known.since < VERDICT_LIFETIME_MS) {
+    if (known !== undefined && known.digest === digest && now - known.since < VERDICT_LIFETIME_MS) {
       return known.verdicts;
     }
-    const verdicts = this.ask(envelope);
-    this.#known.set(envelope, { since: now, verdicts });
+    const verdicts = this.ask(bytes, digest);
+    this.#known.set(envelope, { digest, since: now, verdicts });
     return verdicts;
   }
+}
+
+interface Known {
+  readonly digest: string;
+  readonly since: number;
+  readonly verdicts: Promise<EnvelopeVerdicts>;
 }
 
 const UNSIGNED: ActionVerdict = {
@@ -148,13 +159,12 @@ const UNSIGNED: ActionVerdict = {
  */
 async function judge(
   client: InteropClient,
-  signers: SignerMemory,
-  envelope: object,
+  signers: readonly string[],
+  bytes: Uint8Array,
   call: Call,
 ): Promise<EnvelopeVerdicts> {
-  const bytes = canonicalize(envelope);
   let found: EnvelopeVerdicts = { policy: UNSIGNED, capability: UNSIGNED, receiptId: "" };
-  for (const keyId of signers.of(digestText(bytes))) {
+  for (const keyId of signers) {
     found = await client.verifyActionEnvelope(bytes, { keyId, ...call });
     if (found.policy.allowed && found.capability.allowed) {
       break;
