@@ -52,7 +52,7 @@ def test_both_languages_say_the_same_of_statements_and_json(node: str, typescrip
 
 def _require_same(node: str, client: Path, questions: Iterable[Question]) -> None:
     asked = list(questions)
-    command = [node, str(client / "dist" / "test" / "support" / "judge.js")]
+    command = [node, str(client / "dist" / "test" / "judge.js")]
     lines = "".join(question.line() for question in asked)
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=600)
     answers = [json.loads(line) for line in done.stdout.split("\n")[:-1]]

@@ -7,7 +7,7 @@ import { toBinary } from "@bufbuild/protobuf";
 
 import * as offline from "../src/offline/index.js";
 import { InvocationSchema, SignedStatementSchema } from "../src/proto/capability_authority/v1/statements_pb.js";
-import { keySetOf, NOW_MS, recordOf, signerOf, statementNamed, TENANT } from "./support/samples.js";
+import { keySetOf, NOW_MS, recordOf, signerOf, statementNamed, TENANT } from "./golden/samples.js";
 
 /** As programs have bytes that they read from a file or the network. */
 function bufferOf(bytes: Uint8Array): Uint8Array {

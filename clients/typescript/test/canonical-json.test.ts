@@ -16,7 +16,7 @@ import {
   parse,
   requireCanonical,
 } from "../src/offline/index.js";
-import { hex, toHex, vectorFile } from "./support/vectors.js";
+import { hex, toHex, vectorFile } from "./golden/vectors.js";
 
 const JCS = vectorFile("tests/vectors/measured/jcs_extra.json") as {
   readonly vectors: readonly {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { grantTerms } from "../src/index.js";
 import * as offline from "../src/offline/index.js";
 import { GrantSchema } from "../src/proto/capability_authority/v1/statements_pb.js";
-import { keySetOf, messageNamed, NOW_MS, signerOf, statementNamed } from "./support/samples.js";
+import { keySetOf, messageNamed, NOW_MS, signerOf, statementNamed } from "./golden/samples.js";
 
 const ROOT = statementNamed("grant");
 const PARENT = messageNamed(GrantSchema, "grant");

@@ -21,9 +21,9 @@ import {
 } from "../src/proto/capability_authority/v1/proposal_service_pb.js";
 import { CommitReceiptSchema, DecisionReceiptSchema, type SignedStatement } from "../src/proto/capability_authority/v1/statements_pb.js";
 import { KeyState, MemoryType } from "../src/proto/capability_authority/v1/types_pb.js";
-import { vectorsOf } from "./support/golden.js";
-import { ISSUER, keySetOf, messageNamed, recordOf, signerOf, statementNamed, TENANT } from "./support/samples.js";
-import { hex } from "./support/vectors.js";
+import { vectorsOf } from "./golden/running.js";
+import { ISSUER, keySetOf, messageNamed, recordOf, signerOf, statementNamed, TENANT } from "./golden/samples.js";
+import { hex } from "./golden/vectors.js";
 
 const SIGNED = ["validation-receipt", "decision-receipt", "commit-capability", "commit-receipt"] as const;
 const KEYS = keySetOf(...SIGNED);

@@ -12,7 +12,7 @@ import {
   GetKeySetResponseSchema,
 } from "../src/proto/capability_authority/v1/capability_service_pb.js";
 import { KeyPurpose, KeyState } from "../src/proto/capability_authority/v1/types_pb.js";
-import { ISSUER, recordOf, statementNamed } from "./support/samples.js";
+import { ISSUER, recordOf, statementNamed } from "./golden/samples.js";
 
 type Told = MessageInitShape<typeof GetKeySetResponse_KeySchema>;
 

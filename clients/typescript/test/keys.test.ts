@@ -9,7 +9,7 @@ import { inspect } from "node:util";
 import { generateKeyPairSync } from "node:crypto";
 
 import * as offline from "../src/offline/index.js";
-import { hex, vectorFile } from "./support/vectors.js";
+import { hex, vectorFile } from "./golden/vectors.js";
 
 const FOLDER = mkdtempSync(join(tmpdir(), "capability-authority-"));
 after(() => rmSync(FOLDER, { recursive: true }));

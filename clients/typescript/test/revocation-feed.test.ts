@@ -25,7 +25,7 @@ import {
   signerOf,
   statementNamed,
   TENANT,
-} from "./support/samples.js";
+} from "./golden/samples.js";
 
 const KEYS = keySetOf("revocation");
 const OTHERS = { namespace: TENANT.namespace, id: "others" };

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 
 import { canonicalize, parse, sha256, toWire } from "../src/offline/index.js";
-import { everyVector, wordOf } from "./support/golden.js";
-import { hex, toHex } from "./support/vectors.js";
+import { everyVector, wordOf } from "./golden/running.js";
+import { hex, toHex } from "./golden/vectors.js";
 
 interface Document {
   readonly document: string;

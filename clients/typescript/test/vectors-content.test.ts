@@ -1,6 +1,6 @@
 import { isCanonical, requireCanonical } from "../src/offline/index.js";
-import { everyVector, wordOf } from "./support/golden.js";
-import { hex } from "./support/vectors.js";
+import { everyVector, wordOf } from "./golden/running.js";
+import { hex } from "./golden/vectors.js";
 
 everyVector<{ readonly content: string }>("content", { group: [], vector: ["content"] }, (vector) => {
   try {

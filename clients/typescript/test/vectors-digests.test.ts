@@ -1,6 +1,6 @@
 import { fromWire, sha256, toWire } from "../src/offline/index.js";
-import { everyVector, wordOf } from "./support/golden.js";
-import { hex } from "./support/vectors.js";
+import { everyVector, wordOf } from "./golden/running.js";
+import { hex } from "./golden/vectors.js";
 
 interface Digested {
   readonly content: string;

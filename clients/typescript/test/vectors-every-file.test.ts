@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
-import { REPOSITORY } from "./support/vectors.js";
+import { REPOSITORY } from "./golden/vectors.js";
 
 test("every file of golden vectors has a test here", () => {
   const files = readdirSync(new URL("conformance/vectors/", REPOSITORY)).filter((name) => name.endsWith(".json"));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { requestFingerprint, toWire } from "../src/offline/index.js";
-import { everyVector, type Members, vectorsOf, wordOf } from "./support/golden.js";
+import { everyVector, type Members, vectorsOf, wordOf } from "./golden/running.js";
 
 interface Terms {
   readonly tenant_namespace: string;

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 
 import * as offline from "../src/offline/index.js";
-import { everyVector, wordOf } from "./support/golden.js";
-import { keySetOfGroup, UNDER_KEYS, type UnderKeys } from "./support/key-sets.js";
-import { hex } from "./support/vectors.js";
+import { everyVector, wordOf } from "./golden/running.js";
+import { keySetOfGroup, UNDER_KEYS, type UnderKeys } from "./golden/key-sets.js";
+import { hex } from "./golden/vectors.js";
 
 interface Chain {
   readonly chain: readonly string[];

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 
 import * as offline from "../src/offline/index.js";
 import { type Invocation, InvocationSchema } from "../src/proto/capability_authority/v1/statements_pb.js";
-import { everyVector, wordOf } from "./support/golden.js";
-import { hex, toHex } from "./support/vectors.js";
+import { everyVector, wordOf } from "./golden/running.js";
+import { hex, toHex } from "./golden/vectors.js";
 
 interface Proof {
   readonly proof: string;

@@ -1,7 +1,7 @@
 import { parseStatement, verifyReceipt, verifyStatement } from "../src/offline/index.js";
-import { everyVector, wordOf } from "./support/golden.js";
-import { keySetOfGroup, UNDER_KEYS, type UnderKeys } from "./support/key-sets.js";
-import { hex } from "./support/vectors.js";
+import { everyVector, wordOf } from "./golden/running.js";
+import { keySetOfGroup, UNDER_KEYS, type UnderKeys } from "./golden/key-sets.js";
+import { hex } from "./golden/vectors.js";
 
 interface Judged {
   readonly statement: string;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 
 import { KeyRefused, type PublicKey, publicKeyOf } from "../src/offline/index.js";
-import { everyVector } from "./support/golden.js";
-import { hex } from "./support/vectors.js";
+import { everyVector } from "./golden/running.js";
+import { hex } from "./golden/vectors.js";
 
 interface Loaded {
   readonly public_key: string;

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 
 import { encode, readPayload } from "../src/offline/index.js";
-import { everyVector, wordOf } from "./support/golden.js";
-import { schemaOf } from "./support/payloads.js";
-import { hex, toHex } from "./support/vectors.js";
+import { everyVector, wordOf } from "./golden/running.js";
+import { schemaOf } from "./golden/payloads.js";
+import { hex, toHex } from "./golden/vectors.js";
 
 interface Payload {
   readonly payload: string;

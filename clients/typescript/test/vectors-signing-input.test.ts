@@ -1,6 +1,6 @@
 import { pae, statementDigest, toWire } from "../src/offline/index.js";
-import { everyVector } from "./support/golden.js";
-import { hex, toHex } from "./support/vectors.js";
+import { everyVector } from "./golden/running.js";
+import { hex, toHex } from "./golden/vectors.js";
 
 interface SigningInput {
   readonly payload_type: string;

@@ -4,9 +4,9 @@ import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 
 import * as offline from "../src/offline/index.js";
 import type { SignedStatement } from "../src/proto/capability_authority/v1/statements_pb.js";
-import { everyVector, wordOf } from "./support/golden.js";
-import { schemaOf } from "./support/payloads.js";
-import { hex, toHex } from "./support/vectors.js";
+import { everyVector, wordOf } from "./golden/running.js";
+import { schemaOf } from "./golden/payloads.js";
+import { hex, toHex } from "./golden/vectors.js";
 
 interface Signed {
   readonly statement: string;

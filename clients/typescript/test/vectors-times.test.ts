@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 
 import * as offline from "../src/offline/index.js";
 import { CommitCapabilitySchema } from "../src/proto/capability_authority/v1/statements_pb.js";
-import { everyVector, wordOf } from "./support/golden.js";
-import { keySetOfGroup, UNDER_KEYS, type UnderKeys } from "./support/key-sets.js";
-import { hex } from "./support/vectors.js";
+import { everyVector, wordOf } from "./golden/running.js";
+import { keySetOfGroup, UNDER_KEYS, type UnderKeys } from "./golden/key-sets.js";
+import { hex } from "./golden/vectors.js";
 
 interface Timed {
   readonly statement: string;

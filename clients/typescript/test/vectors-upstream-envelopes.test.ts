@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import * as offline from "../src/offline/index.js";
 import { type CommitCapability, CommitCapabilitySchema } from "../src/proto/capability_authority/v1/statements_pb.js";
 import { type ActionEnvelope, type Issue, judgeSignature, readSignedEnvelopeJson } from "../src/upstream/index.js";
-import { everyVector } from "./support/golden.js";
-import { hex } from "./support/vectors.js";
+import { everyVector } from "./golden/running.js";
+import { hex } from "./golden/vectors.js";
 
 interface Presented {
   readonly presented: string;

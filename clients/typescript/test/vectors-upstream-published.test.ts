@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 import { privateKeyFromSeed, publicKeyOf } from "../src/offline/index.js";
 import * as upstream from "../src/upstream/index.js";
-import { hex, toHex, vectorFile } from "./support/vectors.js";
+import { hex, toHex, vectorFile } from "./golden/vectors.js";
 
 interface Case {
   readonly name: string;

@@ -37,7 +37,7 @@ class TenantOfTarget:
     memberships: tuple[Membership, ...] = ()
 
 
-def _space(
+def _memory_namespace(
     name: str,
     policy: "PolicyRule.ValueType" = PolicyRule.POLICY_RULE_ALLOW,
     mode: "Mode.ValueType" = Mode.MODE_ENFORCE,
@@ -54,13 +54,13 @@ TENANTS: Final = (
     TenantOfTarget(
         id="conformance-one",
         memory_namespaces=(
-            _space("open"),
-            _space("reviewed", PolicyRule.POLICY_RULE_ONE_PERSON),
-            _space("quorum", PolicyRule.POLICY_RULE_TWO_PERSONS),
-            _space("closed", PolicyRule.POLICY_RULE_DENY),
-            _space("legacy", mode=Mode.MODE_LEGACY),
-            _space("observe", mode=Mode.MODE_OBSERVE),
-            _space("privileged", mode=Mode.MODE_LEGACY, privileged=True),
+            _memory_namespace("open"),
+            _memory_namespace("reviewed", PolicyRule.POLICY_RULE_ONE_PERSON),
+            _memory_namespace("quorum", PolicyRule.POLICY_RULE_TWO_PERSONS),
+            _memory_namespace("closed", PolicyRule.POLICY_RULE_DENY),
+            _memory_namespace("legacy", mode=Mode.MODE_LEGACY),
+            _memory_namespace("observe", mode=Mode.MODE_OBSERVE),
+            _memory_namespace("privileged", mode=Mode.MODE_LEGACY, privileged=True),
         ),
         principals=(
             PrincipalOfTarget("agent", "agent", ("propose", "read")),
@@ -86,7 +86,7 @@ TENANTS: Final = (
     ),
     TenantOfTarget(
         id="conformance-two",
-        memory_namespaces=(_space("open"),),
+        memory_namespaces=(_memory_namespace("open"),),
         principals=(
             PrincipalOfTarget("two-agent", "agent", ("propose", "read")),
             PrincipalOfTarget("two-holder", "service", _HOLDER),

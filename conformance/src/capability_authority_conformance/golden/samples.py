@@ -39,7 +39,7 @@ TENANT: Final = types.TenantRef(namespace="cognitum-tenant", id="acme")
 _MINUTE_MS: Final = 60_000
 _HOUR_MS: Final = 60 * _MINUTE_MS
 _DAY_MS: Final = 24 * _HOUR_MS
-_SPACE: Final = "team/build"
+_MEMORY_NAMESPACE: Final = "team/build"
 _AGENT: Final = types.PrincipalRef(namespace="ruflo-agent", id="build-agent")
 _COMMITTER: Final = types.PrincipalRef(namespace="workload", id="committer")
 _MIRA: Final = types.PrincipalRef(namespace="cognitum-principal", id="mira")
@@ -80,7 +80,7 @@ def _proposal_revision() -> Sample:
     return Sample(
         statements.ProposalRevision(
             tenant=TENANT,
-            memory_namespace=_SPACE,
+            memory_namespace=_MEMORY_NAMESPACE,
             proposal_id="prop_01",
             revision=2,
             proposer=_AGENT,
@@ -114,7 +114,7 @@ def _validation_receipt(proposal: Sample) -> Sample:
             validation_id="val_01",
             issuer=ISSUER,
             tenant=TENANT,
-            memory_namespace=_SPACE,
+            memory_namespace=_MEMORY_NAMESPACE,
             proposal_id="prop_01",
             proposal_revision=2,
             proposal_digest=proposal.digest,
@@ -149,7 +149,7 @@ def _decision_receipt(proposal: Sample, validation: Sample) -> Sample:
             decision_id="dec_01",
             issuer=ISSUER,
             tenant=TENANT,
-            memory_namespace=_SPACE,
+            memory_namespace=_MEMORY_NAMESPACE,
             holder=_COMMITTER,
             action="memory.commit-validated",
             proposal_id="prop_01",
@@ -176,7 +176,7 @@ def _commit_capability(proposal: Sample, validation: Sample, decision: Sample) -
             issuer=ISSUER,
             audience=AUDIENCE,
             tenant=TENANT,
-            memory_namespace=_SPACE,
+            memory_namespace=_MEMORY_NAMESPACE,
             subject=_AGENT,
             holder=_COMMITTER,
             holder_key=published_key("holder").public_key.thumbprint,
@@ -265,7 +265,7 @@ def _revocation() -> Sample:
             previous_sequence=17,
             kind=statements.REVOKED_KIND_RECORD,
             subject="rec_01",
-            memory_namespace=_SPACE,
+            memory_namespace=_MEMORY_NAMESPACE,
             content_digest=sha256(CONTENT),
             revoke_time=timestamp(NOW_MS + 6_000),
         ),
@@ -300,7 +300,7 @@ def _grant() -> Sample:
             actions=_names("memory.propose", "memory.recall", "memory.commit-validated"),
             resources=_names("docs/*"),
             read_memory_namespaces=_names("team/*"),
-            write_memory_namespaces=_names(_SPACE),
+            write_memory_namespaces=_names(_MEMORY_NAMESPACE),
             tools=_names(),
             providers=_names("local"),
             models=_names("small/*"),

@@ -64,13 +64,13 @@ async def require_answering(target: Target) -> None:
 async def require_known(target: Target, identity: Identity, callers: Iterable[Caller]) -> None:
     """Raises `TargetUnusable` unless every principal of the set-up is known there, and the memory namespaces exist."""
     unknown = []
-    spaces = _rpc("ListMemoryRecords")
+    listing = _rpc("ListMemoryRecords")
     for caller in callers:
         if caller.revoked:
             continue
         request = ListMemoryRecordsRequest(memory_namespace="open", page_size=1).SerializeToString()
-        metadata = proof_metadata(caller, spaces, request, identity.audience, SpoiledProof.SPOILED_PROOF_UNSPECIFIED)
-        outcome = await target.call(spaces, [request], metadata)
+        metadata = proof_metadata(caller, listing, request, identity.audience, SpoiledProof.SPOILED_PROOF_UNSPECIFIED)
+        outcome = await target.call(listing, [request], metadata)
         if outcome.reason == "CALLER_UNAUTHENTICATED":
             unknown.append(f"`{caller.name}`")
         elif outcome.reason == "NOT_FOUND":

@@ -7,7 +7,7 @@ import { fromJson, type DescMessage, type JsonValue, type MessageShape } from "@
 import * as offline from "../../src/offline/index.js";
 import type { SignedStatement } from "../../src/proto/capability_authority/v1/statements_pb.js";
 import { KeyPurpose, KeyState } from "../../src/proto/capability_authority/v1/types_pb.js";
-import { vectorsOf } from "./golden.js";
+import { vectorsOf } from "./running.js";
 import { hex } from "./vectors.js";
 
 interface Signed {

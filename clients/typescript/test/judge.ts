@@ -7,11 +7,11 @@ import { createInterface } from "node:readline";
 
 import { toJson } from "@bufbuild/protobuf";
 
-import * as offline from "../../src/offline/index.js";
-import { readSignedEnvelopeJson } from "../../src/upstream/index.js";
-import { wordOf } from "./golden.js";
-import { schemaOf } from "./payloads.js";
-import { hex, toHex } from "./vectors.js";
+import * as offline from "../src/offline/index.js";
+import { readSignedEnvelopeJson } from "../src/upstream/index.js";
+import { wordOf } from "./golden/running.js";
+import { schemaOf } from "./golden/payloads.js";
+import { hex, toHex } from "./golden/vectors.js";
 
 interface Question {
   /** A payload type, or one of the kinds below. */
