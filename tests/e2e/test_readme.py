@@ -16,6 +16,7 @@ from capability_authority.client import CapabilityAuthority
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CLIENT_README = (ROOT / "clients/python/README.md").read_text(encoding="utf-8")
+TYPESCRIPT_README = (ROOT / "clients/typescript/README.md").read_text(encoding="utf-8")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 AUTHORITY = str(Path(sys.executable).with_name("authority"))
 
@@ -51,11 +52,7 @@ def test_the_exchange_prints_what_its_comments_say(served: Path) -> None:
 
 
 def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
-    credentials = served / ".authority/credentials"
-    named = {
-        "AUTHORITY_CREDENTIALS": str(credentials / "lantern-software-service.json"),
-        "AGENT_CREDENTIALS": str(credentials / "lantern-software-agent.json"),
-    }
+    named = {name: str(served / file) for name, file in _exported(CLIENT_README)}
     scripts = re.findall(r"```python\n(.*?)```", CLIENT_README, re.DOTALL)
     assert len(scripts) == 7
 
@@ -89,6 +86,17 @@ def test_the_client_s_examples_run_as_they_stand(served: Path) -> None:
     records = [line.split()[-1] for line in many]
     assert all(UUID.fullmatch(record) for record in records), many
     assert len(set(records)) == 10
+
+
+def test_the_typescript_client_is_shown_with_the_same_credentials() -> None:
+    assert _exported(TYPESCRIPT_README) == _exported(CLIENT_README)
+
+
+def _exported(readme: str) -> list[tuple[str, str]]:
+    """The variables that it has its reader set, and the files, as they lie in the folder of `make serve`."""
+    found = re.findall(r"^export (\w+)=PATH/(\S+)$", readme, re.MULTILINE)
+    assert len(found) == 2
+    return found
 
 
 def test_the_client_s_every_verb_is_named() -> None:

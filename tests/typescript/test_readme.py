@@ -60,13 +60,7 @@ def compiled_blocks(node: str, typescript_client: Path, request: pytest.FixtureR
     """The blocks as programs, compiled as strictly as the client, in a place that imports it by its name."""
     folder = typescript_client / "dist" / "readme"
     shutil.rmtree(folder, ignore_errors=True)
-    upstream = folder / "node_modules" / "@claude-flow" / "security"
-    upstream.mkdir(parents=True)
-    module = published_module(request.config.cache.mkdir("upstream"))
-    for kind in (".mjs", ".d.mts"):
-        shutil.copy(module.with_suffix("").with_suffix(kind), upstream)
-    exports = {"types": f"./{module.stem}.d.mts", "default": f"./{module.name}"}
-    (upstream / "package.json").write_text(json.dumps({"name": "@claude-flow/security", "exports": exports}))
+    _install_upstream(published_module(request.config.cache.mkdir("upstream")), folder / "node_modules")
 
     options = {"rootDir": ".", "outDir": "out", "composite": False, "declaration": False, "tsBuildInfoFile": None}
     config = {"extends": "../../tsconfig.json", "compilerOptions": options, "include": ["*.ts"]}
@@ -77,6 +71,16 @@ def compiled_blocks(node: str, typescript_client: Path, request: pytest.FixtureR
     built = subprocess.run([node, compiler, "-p", folder], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout
     return [folder / "out" / f"block-{number}.js" for number in range(len(BLOCKS))]
+
+
+def _install_upstream(module: Path, modules: Path) -> None:
+    """Put what the README has its reader install where npm puts it, found by upstream's own package.json."""
+    package = modules / "@claude-flow" / "security"
+    policy = package / "dist" / "policy"
+    policy.mkdir(parents=True)
+    shutil.copy(module.with_name("package.json"), package)
+    for here, published in ((".mjs", ".js"), (".d.mts", ".d.ts")):
+        shutil.copy(module.with_name(f"product-plane{here}"), policy / f"product-plane{published}")
 
 
 @pytest.fixture

@@ -14,12 +14,17 @@ PACKAGE: Final = "claude-flow@3.43.0"
 SHA512: Final = "qaONGM4PdXHstuoXWUjVHlhJdFoNrn9TfWSVT7msEod8By5yMZpc86ww0a9l1qppyYqCG4TvsVaV7XvWnFJd/g=="
 """Of the tarball, as the registry publishes it (`npm view claude-flow@3.43.0 dist.integrity`)."""
 _TARBALL: Final = "claude-flow-3.43.0.tgz"
-_MODULE: Final = "package/node_modules/@claude-flow/security/dist/policy/product-plane"
+_HOME: Final = "package/node_modules/@claude-flow/security"
+_FILES: Final = (
+    ("dist/policy/product-plane.js", "product-plane.mjs"),
+    ("dist/policy/product-plane.d.ts", "product-plane.d.mts"),
+    ("package.json", "package.json"),
+)
 _WITHIN_S: Final = 120
 
 
 def published_module(cache: Path) -> Path:
-    """The module's file, an ES module that imports node:crypto alone; its types lie beside it.
+    """The module's file, an ES module that imports node:crypto alone; its types and its package.json lie beside it.
 
     The registry is asked when `cache` has none. Raises `AssertionError` that says so when the registry cannot be
     reached, or hands over something else.
@@ -55,10 +60,10 @@ def _extracted(tarball: Path, folder: Path) -> Path:
     found = base64.b64encode(hashlib.sha512(data).digest()).decode()
     assert found == SHA512, f"{tarball} is not {PACKAGE}: its sha512 is {found}"
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
-        for published, here in ((".js", ".mjs"), (".d.ts", ".d.mts")):
-            member = archive.extractfile(_MODULE + published)
-            assert member is not None, f"{PACKAGE} has no {_MODULE}{published}"
-            _put(folder / f"product-plane{here}", member.read())
+        for published, here in _FILES:
+            member = archive.extractfile(f"{_HOME}/{published}")
+            assert member is not None, f"{PACKAGE} has no {_HOME}/{published}"
+            _put(folder / here, member.read())
     return folder / "product-plane.mjs"
 
 

@@ -1,7 +1,7 @@
 /**
  * What upstream's own verifier of signed action envelopes asks of its surroundings, answered by an authority.
  *
- *     import { verifySignedProductActionEnvelope } from "@claude-flow/security";
+ *     import { verifySignedProductActionEnvelope } from "@claude-flow/security/policy/product-plane";
  *
  *     const hooks = createAuthorityHooks(client);
  *     const options = { expectedAudience, expectedTenantRef, ...hooks };
