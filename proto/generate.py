@@ -2,7 +2,8 @@
 
 `contract` is what the service and its clients speak, `conformance` how conformance cases are written. Messages and
 their type stubs come from every .proto file, service stubs only from the files that declare a service; beside those of
-the contract lies the whole of it as a descriptor set, for tools and languages that have no code of it. What an earlier
+the contract lies the whole of it as a descriptor set, with the details of its errors, for tools and languages that have
+no code of it. What an earlier
 version left in the package below ``DIRECTORY`` is removed first; ``__init__.py`` there stays.
 """
 
@@ -22,6 +23,8 @@ PACKAGES: Final = {
     "conformance": (ROOT / "conformance" / "proto", Path("capability_authority_conformance", "v1")),
 }
 DESCRIPTOR_SET = "contract.binpb"
+ERROR_DETAILS = THIRD_PARTY / "google" / "rpc" / "error_details.proto"
+"""What refusals carry. No file of the contract imports it, so that a tool would show its bytes."""
 
 
 def main(name: str, directory: Path) -> int:
@@ -38,7 +41,7 @@ def main(name: str, directory: Path) -> int:
     services = [f"--grpc_python_out={directory}", f"--mypy_grpc_out=quiet:{directory}"]
     with_service = [source for source in sources if source.stem.endswith("_service")]
     described = [f"--descriptor_set_out={target / DESCRIPTOR_SET}", "--include_imports"]
-    steps = ((messages, sources), (services, with_service), (described, sources))
+    steps = ((messages, sources), (services, with_service), (described, [*sources, ERROR_DETAILS]))
     return next((failed for outputs, of in steps if (failed := run_protoc(root, outputs, of))), 0)
 
 

@@ -82,6 +82,14 @@ def test_the_descriptor_set_is_the_whole_contract() -> None:
         assert described.output_type.full_name == rpc.response_class.DESCRIPTOR.full_name
 
 
+@pytest.mark.parametrize("detail", ["ErrorInfo", "BadRequest", "RetryInfo"])
+def test_the_descriptor_set_knows_what_refusals_carry(detail: str) -> None:
+    details = [
+        message.name for file in contract().file if file.package == "google.rpc" for message in file.message_type
+    ]
+    assert detail in details
+
+
 def test_code_can_be_generated_from_the_descriptor_set_alone(tmp_path: Path) -> None:
     # Given the descriptor set, and no .proto file
     source = tmp_path / "contract.binpb"
