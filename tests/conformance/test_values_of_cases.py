@@ -22,6 +22,7 @@ ANSWER: Json = {
     "id": "r1",
     "count": "7",
     "replayed": False,
+    "nothing": None,
     "hits": [{"tags": ["a", "b"]}, {"tags": ["c"]}, {}],
     "statement": STATEMENT,
 }
@@ -37,12 +38,19 @@ ANSWER: Json = {
         ("hits.*.tags.0", ["a", "c"]),
         ("statement.payload.tenant.id", "t"),
         ("hits.3", ABSENT),
+        ("hits.tags", ABSENT),
         ("id.below", ABSENT),
+        ("statement.*.tenant", ABSENT),
         ("none", ABSENT),
     ],
 )
 def test_a_path_leads_to(path: str, there: object) -> None:
     assert found(ANSWER, path) == there
+
+
+def test_a_payload_that_is_led_to_is_the_bytes_that_were_signed() -> None:
+    assert isinstance(STATEMENT, dict)
+    assert found(ANSWER, "statement.payload") == STATEMENT["payload"]
 
 
 def test_a_whole_payload_is_read_by_a_star() -> None:
@@ -87,6 +95,10 @@ def test_what_was_never_saved_is_named(text: str) -> None:
         {"hits.*.tags.*": {"lacks": "d"}},
         {"count": {"at_least": 7}},
         {"count": {"at_most": 7}},
+        {"id": {"contains": "r"}},
+        {"id": {"lacks": "x"}},
+        {"nothing": None},
+        {"nothing": {"present": False}},
     ],
 )
 def test_fields_that_hold(fields: dict[str, Json]) -> None:
@@ -112,6 +124,19 @@ def test_fields_that_hold(fields: dict[str, Json]) -> None:
         {"none": {"lacks": "a"}},
         {"count": {"at_least": 8}},
         {"none": {"at_most": 8}},
+        {"id": {"contains": "x"}},
+        {"id": {"contains": 1}},
+        {"count": {"contains": 7}},
+        {"id": {"lacks": "r"}},
+        {"count": {"at_least": "soon"}},
+        {"id": {"at_least": 0}},
+        {"hits": {"at_least": 0}},
+        {"replayed": {"at_least": 0}},
+        {"hits": {"matches": ".*"}},
+        {"hits": {"one_of": "hits"}},
+        {"id": {"count": 2}},
+        {"nothing": {"present": True}},
+        {"nothing": {"lacks": "a"}},
     ],
 )
 def test_fields_that_do_not_hold(fields: dict[str, Json]) -> None:
@@ -144,10 +169,13 @@ def test_facts_have_to_be_there() -> None:
 def test_many_answers_are_judged_together() -> None:
     together = Together(outcomes={"OK": 2, "REVOKED": 1}, different={"id": 1})
     together.tally["replayed"].update({"false": 1, "true": 1})
+    together.tally["id"].update({"a": 2})
+    together.tally["nowhere"].update({"absent": 2})
     first = Outcome("OK", "OK", answer={"id": "a", "replayed": False})
     second = Outcome("OK", "OK", answer={"id": "a", "replayed": True})
     refused = Outcome("REVOKED", "FAILED_PRECONDITION")
     assert misfits_together(together, [first, refused, second]) == []
     assert len(misfits_together(together, [first, refused, first])) == 1
-    assert len(misfits_together(together, [first, second, second])) == 2
-    assert len(misfits_together(together, [refused, refused, refused])) == 3
+    assert len(misfits_together(together, [first, second, second])) == 4
+    assert len(misfits_together(together, [refused, refused, refused])) == 5
+    assert misfits_together(Together(), [first, refused]) == []

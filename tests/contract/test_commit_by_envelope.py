@@ -235,6 +235,18 @@ async def test_what_upstream_would_not_read_proves_nothing(
     assert answer.facts.get("issue", "") == issue
 
 
+async def test_a_capability_that_is_none_is_told_before_the_envelope_is_looked_at(world: World) -> None:
+    issued = await world.issued()
+    no_capability = replace(issued.capability.statement, payload=issued.capability.statement.payload[:-1])
+    broken = replace(issued, capability=replace(issued.capability, statement=no_capability))
+
+    for presented in (envelope_of(world, issued), b"{}"):
+        answer = await commit_by(world, broken, presented)
+        assert isinstance(answer, Refusal)
+        assert answer.reason is Reason.MALFORMED, answer
+    await assert_nothing_happened(world, issued)
+
+
 async def test_a_retry_with_a_fresh_envelope_gets_the_first_receipt_whatever_was_withdrawn_since(world: World) -> None:
     # given a commit whose capability was consumed, and has expired since
     issued = await world.issued()

@@ -47,6 +47,16 @@ async def test_a_name_is_taken_byte_for_byte(world: World, names: KeyNames, alia
         assert await names.key_called(world.tenant, other) is None
 
 
+async def test_a_thumbprint_is_taken_byte_for_byte_and_whole(world: World, names: KeyNames) -> None:
+    key_id = world.service.key_id
+    digits = key_id.removeprefix("sha256:")
+    for other in (
+        f"{key_id}00", f"{key_id}\n", key_id[:-1], key_id[:-2], digits, f"sha256:{digits.upper()}", f"SHA256:{digits}",
+        "sha256:", f"sha256:{'z' * 64}", f" {key_id}"
+    ):  # fmt: skip
+        assert await names.key_called(world.tenant, other) is None, other
+
+
 async def test_a_name_stands_for_one_key_until_it_is_revoked(
     world: World, names: KeyNames, aliases: KeyAliases
 ) -> None:

@@ -215,3 +215,21 @@ test("five dimensions of health come to one word, as upstream counts them", () =
   }
   assert.deepEqual(Object.fromEntries(counts), { blocked: 162, unavailable: 114, available: 1, degraded: 47 });
 });
+
+test("ADR-328 test 2: a valid claim with an unreachable service is unavailable, whatever else is known of it", () => {
+  for (const configured of ["yes", "no", "unknown"] as const) {
+    for (const healthy of ["yes", "no", "unknown"] as const) {
+      const health: upstream.Health = { identity: "verified", configured, reachable: "no", healthy, authorized: "yes" };
+      assert.equal(upstream.availability(health), "unavailable");
+    }
+  }
+});
+
+test("ADR-328 test 3: a healthy service with a denied action is blocked, and so is one of an invalid identity", () => {
+  const healthy = { configured: "yes", reachable: "yes", healthy: "yes" } as const;
+  for (const identity of ["verified", "unverified", "invalid", "unknown"] as const) {
+    assert.equal(upstream.availability({ ...healthy, identity, authorized: "no" }), "blocked");
+  }
+  assert.equal(upstream.availability({ ...healthy, identity: "invalid", authorized: "yes" }), "blocked");
+  assert.equal(upstream.availability({ ...healthy, identity: "unknown", authorized: "yes" }), "degraded");
+});

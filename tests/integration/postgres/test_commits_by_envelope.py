@@ -12,13 +12,20 @@ from authority.domain.action_envelope import ActionParty
 from authority.domain.plan import CommitPlan, Committed
 from authority.domain.reasons import Reason
 from tests.integration.postgres.superuser import Superuser
-from tests.world.enveloping import SUBJECT, envelope_for, envelope_of, plan_by, signed
+from tests.world.enveloping import ACTOR, SUBJECT, envelope_for, envelope_of, plan_by, signed
 from tests.world.world import World, all_are, reason_of, soon
 
 
 async def proofs(superuser: Superuser, world: World) -> Sequence[asyncpg.Record]:
     """The envelopes that are kept of the tenant."""
     return await superuser.fetch("select * from authority.upstream_proof where tenant = $1", str(world.tenant))
+
+
+async def committed_at(superuser: Superuser, plan: CommitPlan) -> object:
+    """The commit time of the plan's own receipt."""
+    return await superuser.fetchval(
+        "select commit_time from authority.commit_receipt where receipt_id = $1", plan.receipt_id
+    )
 
 
 async def enveloped(world: World, name: str | None = None) -> CommitPlan:
@@ -28,11 +35,11 @@ async def enveloped(world: World, name: str | None = None) -> CommitPlan:
 
 
 @asynccontextmanager
-async def name_taken_back_amid(superuser: Superuser) -> AsyncIterator[None]:
+async def name_taken_back_amid(superuser: Superuser, alias: str) -> AsyncIterator[None]:
     """As long as the block lasts, a name stands for its key when it is looked up first, and for none after that."""
     name = "authority.called_key(text, text)"
     whole = await superuser.fetchval("select pg_get_functiondef($1::regprocedure)", name)
-    key = await superuser.fetchval("select key_id from authority.key_alias where state = 'active' limit 1")
+    key = await superuser.fetchval("select key_id from authority.key_alias where alias = $1", alias)
     await superuser.execute(
         f"""
         create sequence authority.looked_up;
@@ -73,6 +80,39 @@ async def test_it_keeps_an_envelope_whole_and_once_however_often_its_plan_is_ask
     )
     assert (kept["key_name"], kept["key_id"].hex()) == ("lost/1", world.service.key.public_key.thumbprint.hex())
     assert (kept["subject_namespace"], kept["subject_id"]) == (SUBJECT.namespace, SUBJECT.id)
+    assert (kept["actor_namespace"], kept["actor_id"]) == (ACTOR.namespace, ACTOR.id)
+    assert kept["create_time"] == await committed_at(superuser, plan)
+
+
+async def test_it_is_told_of_the_envelope_as_of_the_commit_with_its_trace_and_correlation(
+    world: World, superuser: Superuser
+) -> None:
+    # given two plans of one call, each with its own envelope, trace and correlation
+    plans = [replace(await enveloped(world), traceparent=f"00-{n * 32}-00f067aa0ba902b7-01") for n in "ab"]
+    await world.authority.store.committer.commit_together(plans, soon(30))
+
+    # then each is told once, beside what tells of the commit itself
+    for plan, trace in zip(plans, ("a" * 32, "b" * 32), strict=True):
+        query = """select actor, subject, correlation_id, trace_id, create_time from authority.audit_event
+            where tenant = $1 and subject = $2 and kind = $3"""
+        about = (str(world.tenant), plan.record_id)
+        [told] = await superuser.fetch(query, *about, "memory.prove")
+        assert plan.action_proof is not None
+        assert tuple(told) == (
+            str(world.service.ref),
+            plan.record_id,
+            plan.capability.terms.correlation_id,
+            trace,
+            await committed_at(superuser, plan),
+        )
+
+
+async def test_an_envelope_without_an_actor_is_kept_without(world: World, superuser: Superuser) -> None:
+    issued = await world.issued()
+    await world.carry_out(await plan_by(world, issued, envelope_of(world, issued, actor=None)))
+
+    [kept] = await proofs(superuser, world)
+    assert (kept["actor_namespace"], kept["actor_id"]) == (None, None)
 
 
 async def test_those_with_and_without_envelopes_go_together(world: World, superuser: Superuser) -> None:
@@ -102,7 +142,7 @@ async def test_i11_a_name_that_is_taken_back_in_the_middle_commits_nothing(world
     # given a name that stands for its key when the function begins, and for none once it holds its locks
     await world.authority.store.key_aliases.add(world.tenant, "amid/1", world.service.key_id, world.now())
     plan = await enveloped(world, "amid/1")
-    async with name_taken_back_amid(superuser):
+    async with name_taken_back_amid(superuser, "amid/1"):
         with capture_logs() as logs:
             outcome = await world.carry_out(plan)
 

@@ -70,7 +70,7 @@ def equal(there: Json | Absent, expected: Json) -> bool:
     if expected is None:
         return there is ABSENT or there is None
     if isinstance(expected, (int, float)) and not isinstance(expected, bool):
-        return not isinstance(there, bool) and _number(there) == expected
+        return _number(there) == expected
     if isinstance(there, Absent) or type(there) is not type(expected):
         return False
     return there == expected or (_is_instant(there) and _is_instant(expected) and _place(there) == _place(expected))
@@ -84,7 +84,7 @@ def _number(value: Json | Absent) -> float | None:
     """A number, or the text of a 64-bit one."""
     if isinstance(value, str) and re.fullmatch(r"-?\d+", value):
         return int(value)
-    return value if isinstance(value, (int, float)) else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _place(value: Json | Absent) -> float | None:
