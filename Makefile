@@ -102,7 +102,7 @@ lock: $(VENV)/dev-installed ## Write requirements/*.txt for changed *.in or pypr
 	$(COMPILE) $(ARGS) requirements/dev.in --output-file requirements/dev.txt
 
 clean: ## Remove the environment, caches and wheels; data in .authority stays.
-	rm -rf $(VENV) build dist clients/python/build conformance/build $(TYPESCRIPT)/dist $(TYPESCRIPT)/node_modules *.egg-info clients/python/src/*.egg-info conformance/src/*.egg-info
+	rm -rf $(VENV) build dist clients/python/build conformance/build $(TYPESCRIPT)/dist $(TYPESCRIPT)/*.tgz $(TYPESCRIPT)/node_modules *.egg-info clients/python/src/*.egg-info conformance/src/*.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 # What an interrupted run left half made is made anew.

@@ -38,8 +38,9 @@ def test_keys_are_made_once_and_prove_their_possession(tmp_path: Path) -> None:
 
 
 def test_a_key_that_is_missing_or_exposed_names_the_command(tmp_path: Path) -> None:
-    with pytest.raises(TargetUnusable, match="set-up --keys"):
+    with pytest.raises(TargetUnusable, match="set-up --keys") as refused:
         load_callers(tmp_path)
+    assert "make conformance-set-up" in refused.value.remedy
     save_private_key_file(tmp_path / "agent.pem", PrivateKey.generate())
     (tmp_path / "agent.pem").chmod(0o644)
     with pytest.raises(TargetUnusable, match="`agent` cannot be used"):

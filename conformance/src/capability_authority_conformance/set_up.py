@@ -90,7 +90,8 @@ def _caller(folder: Path, tenant: TenantOfTarget, principal: PrincipalOfTarget) 
         raise TargetUnusable(
             f"the private key of `{principal.name}` cannot be used: {error}",
             f"make the suite's keys with `python -m capability_authority_conformance set-up --keys {folder}`,"
-            f" and set the target up with {folder / SETUP_FILE} (conformance/README.md)",
+            f" and set the target up with {folder / SETUP_FILE}: conformance/README.md"
+            " (for the authority of this repository `make conformance-set-up` beside `make serve` does both)",
         ) from None
     return Caller(
         name=principal.name,
