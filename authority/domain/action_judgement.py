@@ -28,6 +28,7 @@ ABSENT_CAPABILITY: Final = Refusal(Reason.NOT_FOUND, {"field": "capabilityId"})
 UNKNOWN_ACTION: Final = Refusal(Reason.NOT_ALLOWED, {"field": "action"})
 """Outside the closed vocabulary."""
 
+_OF_STATE: Final = {"expired": Reason.EXPIRED, "revoked": Reason.REVOKED}
 _DIGEST: Final = re.compile(r"sha256:([0-9a-f]{64})")
 
 
@@ -50,6 +51,11 @@ class CapabilityStanding:
     receipt_id: str
     """Of the commit of what it was issued for, by itself or by another capability; else empty."""
     refusal: Refusal | None
+
+
+def judge_state(state: str) -> Refusal | None:
+    """EXPIRED or REVOKED for a kept capability that was marked so; None for one that is issued or consumed."""
+    return Refusal(_OF_STATE[state]) if state in _OF_STATE else None
 
 
 def named_digest(text: str) -> bytes | None:

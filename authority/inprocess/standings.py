@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 
-from authority.domain.action_judgement import CapabilityStanding, DecisionStanding
+from authority.domain.action_judgement import CapabilityStanding, DecisionStanding, judge_state
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
 from authority.domain.refusal import Refusal, highest
 from authority.inprocess.grants import grant_refusals
 from authority.inprocess.judgement import decision_refusals, is_revoked
 from authority.inprocess.tables import KeptCapability, Tables
-
-_OF_STATE = {"expired": Reason.EXPIRED, "revoked": Reason.REVOKED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class InProcessStandings:
         found = [
             Refusal(Reason.KEY_REVOKED) if is_revoked(tables, kept.opened.statement.key_id) else None,
             Refusal(Reason.KEY_REVOKED) if key and not key.is_active else None,
-            Refusal(_OF_STATE[kept.state]) if kept.state in _OF_STATE else None,
+            judge_state(kept.state),
             None if tables.active_principal(terms.tenant, terms.holder) else Refusal(Reason.REVOKED),
         ]
         if terms.grant_digest:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from authority.domain.action_judgement import CapabilityStanding, DecisionStanding
+from authority.domain.action_judgement import CapabilityStanding, DecisionStanding, judge_state
 from authority.domain.capability import CommitCapability, OpenedCapability
 from authority.domain.reasons import Reason
 from authority.domain.references import Instant, TenantRef
@@ -11,8 +11,6 @@ from authority.postgres import rows
 from authority.postgres.connections import Connection, Database
 from authority.postgres.sql import query
 from authority.usecases.ports import Statements
-
-_OF_STATE = {"expired": Reason.EXPIRED, "revoked": Reason.REVOKED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class PostgresStandings:
                 key,
                 _refusal(row["of_grant"]),
                 Refusal(Reason.REVOKED) if row["holder_state"] == "revoked" else None,
-                Refusal(_OF_STATE[row["state"]]) if row["state"] in _OF_STATE else None,
+                judge_state(row["state"]),
                 Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": receipt_id}) if receipt_id else None,
             )
         )

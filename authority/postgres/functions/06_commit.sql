@@ -16,7 +16,8 @@
 -- In the judgement (2 and 3): a asked plan, own the receipt under its key, h proposal head, q proposal revision,
 -- c capability, v validation receipt, d decision receipt, s the record that a correction is to supersede, n memory
 -- namespace, hk holder key, k issuer key, n a named approval, y its row, p its person, z a
--- later decision against it, l a link.
+-- later decision against it, l a link. What of it depends on the decision alone 24_decision_refusal.sql asks as well, for
+-- those who ask before they commit: whoever adds to one adds to the other.
 --
 -- Its owner makes it: whoever migrates may take that role on and has none of its rights otherwise, so that nobody but a
 -- superuser could give the function away or replace it later. This file is one transaction.
