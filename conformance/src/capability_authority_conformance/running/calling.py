@@ -13,7 +13,7 @@ from capability_authority_conformance.running.asking import asked_until, judged
 from capability_authority_conformance.running.context import StepFailed, Story
 from capability_authority_conformance.running.judging import Expected, misfits
 from capability_authority_conformance.running.making import bytes_of
-from capability_authority_conformance.running.statements import caller_named
+from capability_authority_conformance.running.statements import UNKNOWN_FIELD, caller_named
 from capability_authority_conformance.running.together import misfits_together
 from capability_authority_conformance.set_up import Caller
 from capability_authority_conformance.substitution import CALLER, Names, NothingThere, replaced
@@ -26,7 +26,6 @@ from capability_authority_conformance.values import Json, members_of, of_struct,
 __all__ = ["NOBODY", "called"]
 
 NOBODY: Final = "nobody"
-_UNKNOWN_FIELD: Final = b"\xc2\x3e\x01x"
 _PATIENCE_S: Final = 30.0
 _WATCHED_MS: Final = 2_000
 _SHOWN_CHARACTERS: Final = 600
@@ -76,7 +75,7 @@ def _asked(call: Call, rpc: Rpc, story: Story, number: int) -> _Asked:
     if call.raw:
         requests = [bytes_of(call.raw, names)]
     if call.append_unknown_field:
-        requests = [request + _UNKNOWN_FIELD for request in requests]
+        requests = [request + UNKNOWN_FIELD for request in requests]
     return _Asked(
         rpc=rpc,
         caller=None if caller == NOBODY else caller_named(caller, story.run.callers),

@@ -24,11 +24,11 @@ from capability_authority_conformance.substitution import Names, NothingThere, l
 from capability_authority_conformance.v1.suite_pb2 import ChangedStatement, ChildGrant
 from capability_authority_conformance.values import Json, members_of, of_value
 
-__all__ = ["caller_named", "changed_statement", "child_grant", "statement_of"]
+__all__ = ["UNKNOWN_FIELD", "caller_named", "changed_statement", "child_grant", "statement_of"]
 
 M = TypeVar("M", bound=Message)
 
-_UNKNOWN_FIELD: Final = b"\xc2\x3e\x01x"
+UNKNOWN_FIELD: Final = b"\xc2\x3e\x01x"
 """Field 1000, length-delimited: no message of the contract has it."""
 _NONCE_BYTES: Final = 16
 
@@ -90,7 +90,7 @@ def changed_statement(changed: ChangedStatement, names: Names, callers: Mapping[
         case "truncate":
             statement.payload = statement.payload[:-1]
         case "append_unknown_field":
-            statement.payload += _UNKNOWN_FIELD
+            statement.payload += UNKNOWN_FIELD
         case "fields":
             message = read_payload(statement.payload_type, statement.payload, PAYLOAD_CLASSES[statement.payload_type])
             statement.payload = _with_fields(message, _mapping(changed.fields, names))
