@@ -15,7 +15,7 @@ PACKAGES = {
     "capability_authority": REPOSITORY / "clients" / "python" / "src",
     "capability_authority_conformance": REPOSITORY / "conformance" / "src",
 }
-CONFORMANCE_DATA = {"suites": "*.yaml", "vectors": "*.json"}
+CONFORMANCE_DATA = {"suites": "*.yaml", "vectors": "*.*"}
 """Lie beside `src`, and within the package in the wheel."""
 IMPORT_EVERYTHING = """
 import importlib, pkgutil

@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from capability_authority_conformance.golden.__main__ import main
 from capability_authority_conformance.golden.files import generated
 from capability_authority_conformance.golden.form import BUG_TYPES
 from capability_authority_conformance.golden.lint import lint_vectors
@@ -17,6 +20,15 @@ def test_the_vectors_are_what_the_generator_writes() -> None:
 
     assert stale == [], f"{stale} are not what the generator writes: run `make vectors`"
     assert sorted(committed) == [], "nothing writes them"
+
+
+def test_they_are_written_into_a_folder_that_is_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([str(tmp_path / "absent")])
+    assert ended.value.code == 2
+    assert f"there is no folder {tmp_path / 'absent'}" in capsys.readouterr().err
+    assert main([str(tmp_path)]) == 0
+    assert {path.name: path.read_text("utf-8") for path in tmp_path.iterdir()} == generated()
 
 
 def test_the_vectors_pass_the_linter() -> None:

@@ -39,7 +39,10 @@ def verdicts(seed: int, count: int) -> Iterator[dict[str, Any]]:
 
 def main(arguments: list[str]) -> int:
     """Prints them; the exit code."""
-    parser = argparse.ArgumentParser(description="Print changed payloads with the verdict of the Python reader.")
+    parser = argparse.ArgumentParser(
+        prog="python -m capability_authority_conformance.golden.payload_fuzz",
+        description="Print changed payloads with the verdict of the Python reader.",
+    )
     parser.add_argument("--count", type=int, default=_COUNT, help=f"how many ({_COUNT:,})")
     parser.add_argument("--seed", type=int, default=1, help="which ones; the same seed gives the same payloads (1)")
     options = parser.parse_args(arguments)
