@@ -193,6 +193,46 @@ def test_a_schema_that_says_more_than_is_checked_is_refused(
     assert complaints(folder) == [f"digests.schema.json: cannot be used: {problem}"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "null",
+        "[]",
+        "[" * 100_000,
+        '{"required": 1}',
+        '{"properties": {"about": {"pattern": null}}}',
+        '{"properties": {"about": {"pattern": "("}}}',
+        '{"properties": {"groups": {"items": 1}}}',
+        '{"properties": {"about": {"minLength": "a"}}}',
+        '{"$ref": "digests.schema.json#/$defs/a", "$defs": {"a": {"$ref": "digests.schema.json#/$defs/a"}}}',
+        "{",
+    ],
+)
+def test_a_schema_that_is_none_is_complained_of(folder: Path, text: str) -> None:
+    (folder / "schemas" / "digests.schema.json").write_text(text, "utf-8")
+
+    (complaint,) = complaints(folder)
+
+    assert complaint.startswith("digests.schema.json: cannot be used: ")
+
+
+def test_what_lets_everything_through_does_not_let_the_linter_stumble(folder: Path) -> None:
+    (folder / "schemas" / "digests.schema.json").write_text("{}", "utf-8")
+    spoil(folder, lambda d: d.update(groups=[{"tests": [None]}]))
+
+    (complaint,) = complaints(folder)
+
+    assert complaint.startswith("digests.schema.json: cannot be used: ")
+
+
+def test_nesting_without_end_is_no_json(folder: Path) -> None:
+    (folder / FILE).write_text("[" * 100_000, "utf-8")
+
+    (complaint,) = complaints(folder)
+
+    assert complaint.startswith("digests.json: is no JSON: ")
+
+
 def test_a_schema_is_asked_only_what_it_can_say() -> None:
     with pytest.raises(SchemaError, match="not checked"):
         list(problems({"anyOf": []}, {}, {}))

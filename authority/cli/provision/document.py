@@ -11,10 +11,19 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StrictBool,
+    StringConstraints,
+    ValidationError,
+)
 from pydantic.alias_generators import to_camel
 
 from authority.cli.failures import Refused
+from authority.cli.output import printable
 from authority.domain.identity import PrincipalKind, Right
 from authority.domain.key_alias import ALIAS_RULE, is_key_alias
 from authority.domain.membership import Scope
@@ -26,6 +35,8 @@ from authority.policy.plain import PlainRule
 
 DOCUMENT_BYTES: Final = 1024 * 1024
 """Room for more principals than a suite needs."""
+_TOLD: Final = 20
+"""Problems: whoever has more of them has made one mistake, many times."""
 
 Word = TypeVar("Word", bound=Enum)
 
@@ -71,7 +82,7 @@ class MemoryNamespacePart(_Part):
 
     name: Id
     mode: Annotated[Mode, _named("MODE", Mode)]
-    privileged: bool = False
+    privileged: StrictBool = False
     policy: Annotated[PlainRule, _named("POLICY_RULE", PlainRule)]
 
 
@@ -85,7 +96,7 @@ class PrincipalPart(_Part):
     rights: tuple[Right, ...] = ()
     public_key: Hex
     proof: Hex
-    revoked: bool = False
+    revoked: StrictBool = False
     key_aliases: tuple[Annotated[str, AfterValidator(_alias)], ...] = ()
 
     @property
@@ -158,8 +169,10 @@ class SetUp(_Part):
 
 
 def refused(file: Path, problems: list[str]) -> Refused:
-    """The refusal of a document, a line for each problem."""
-    return Refused("\n  ".join((f"{file} is no set-up that can be made, and nothing was:", *problems)))
+    """The refusal of a document, a line for each problem, of which a document can have half a million."""
+    told = [printable(problem) for problem in problems[:_TOLD]]
+    more = [f"and {len(problems) - _TOLD:,} more"] if len(problems) > _TOLD else []
+    return Refused("\n  ".join((f"{file} is no set-up that can be made, and nothing was:", *told, *more)))
 
 
 def _named_twice(data: bytes) -> list[str]:

@@ -36,6 +36,8 @@ BAD = [
         "tenants[0].principals.keyAliases[1]: bad.agent stands here twice",
     ),
     (("principals", 2, "keyAliases"), ["dead"], "tenants[0].principals[2].keyAliases: it is revoked"),
+    (("principals", 2, "revoked"), "yes", "tenants[0].principals[2].revoked: Input should be a valid boolean"),
+    (("memoryNamespaces", 4, "privileged"), 1, "tenants[0].memoryNamespaces[4].privileged: Input should be a valid"),
     (("memberships", 0, "scope"), "club", "tenants[0].memberships[0].scope: Input should be 'channel'"),
     (("memberships", 0, "members"), ["nobody"], "members[0]: no principal of this tenant has the name nobody"),
     (("memberships", 0, "members"), ["gone"], "tenants[0].memberships[0].members[0]: gone is revoked"),
@@ -78,6 +80,19 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
 
     assert "memoryNamespaces[0].mode" in str(refused.value)
     assert "principals[0].kind" in str(refused.value)
+
+
+def test_a_refusal_steers_no_terminal_and_has_an_end(tmp_path: Path) -> None:
+    file = tmp_path / "setup.json"
+    file.write_bytes(b'{"\\u001b[31m\\nmade 1": 1, "tenants": [' + b"0," * 100_000 + b"0]}")
+
+    with pytest.raises(Refused) as refused:
+        SetUp.read(file)
+
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 22
+    assert lines[-1] == "  and 99,982 more"
+    assert all(line.isprintable() for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,22 @@ A vector that says less than it should, or nothing that is checked, would pass w
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from capability_authority_conformance.golden.json_schema import SchemaError, problems
+from capability_authority_conformance.golden.json_schema import problems
 
 __all__ = ["Complaint", "lint_vectors"]
 
 _SCHEMAS: Final = "schemas"
 _SUFFIX: Final = ".schema.json"
 _SHARED_SCHEMA: Final = "common.schema.json"
+_UNUSABLE: Final = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, re.error)
+"""What a schema that is none ends with, or one that lets through what the judgement after it cannot be made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def lint_vectors(folder: Path) -> list[Complaint]:
 def _of_file(path: Path, schemas: Mapping[str, Path]) -> Iterator[Complaint]:
     try:
         document = json.loads(path.read_text("utf-8"), object_pairs_hook=_without_repetition)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         yield Complaint(path.name, "", f"is no JSON: {error}")
         return
     name = f"{path.stem}{_SUFFIX}"
@@ -60,15 +63,14 @@ def _of_file(path: Path, schemas: Mapping[str, Path]) -> Iterator[Complaint]:
         return
     try:
         loaded = {each: json.loads(schemas[each].read_text("utf-8")) for each in (name, _SHARED_SCHEMA)}
-        found = [
-            Complaint(path.name, _place(document, where), what)
-            for where, what in problems(loaded[name], document, loaded)
-        ]
-    except (OSError, ValueError, KeyError, SchemaError) as error:
+        found = [(_place(document, where), what) for where, what in problems(loaded[name], document, loaded)]
+        # What has not the form of its schema cannot be asked whether it holds together.
+        found = found or list(_incoherent(path, document))
+    except _UNUSABLE as error:
         yield Complaint(name, "", f"cannot be used: {error}")
         return
-    # What has not the form of its schema cannot be asked whether it holds together.
-    yield from found or (Complaint(path.name, where, what) for where, what in _incoherent(path, document))
+    for where, what in found:
+        yield Complaint(path.name, where, what)
 
 
 def _without_repetition(members: list[tuple[str, Any]]) -> dict[str, Any]:
