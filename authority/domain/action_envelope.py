@@ -1,6 +1,7 @@
 """A signed envelope of upstream as the proof of a commit: what it must name, and what is kept of it (semantics §5)."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from authority.domain import limits
 from authority.domain.capability import CommitCapability
@@ -75,6 +76,10 @@ def unproven(condition: str, issue: str = "") -> Refusal:
     """PROOF_INVALID: the condition of an envelope that does not hold; `issue` says where its structure is wrong."""
     facts = {"proof": condition} | ({"issue": issue} if issue else {})
     return Refusal(Reason.PROOF_INVALID, facts)
+
+
+NOT_BY_HOLDER: Final = unproven("signature")
+"""By no active key of the holder that is called so, whichever of all that it is."""
 
 
 def judge_envelope(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
+from authority.domain.action_envelope import NOT_BY_HOLDER
 from authority.domain.audit import AuditEvent
 from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
 from authority.domain.proposal import ProposalState, StoredProposal
@@ -50,7 +51,7 @@ class InProcessCommitter:
         if proof is None or proof.envelope.key_name == proof.key_id:
             return None
         named = await InProcessKeyAliases(self.tables).key_called(plan.claim.tenant, proof.envelope.key_name)
-        return None if named and named.key_id == proof.key_id else Refusal(Reason.PROOF_INVALID)
+        return None if named and named.key_id == proof.key_id else NOT_BY_HOLDER
 
     def _write(self, plan: CommitPlan) -> Committed:
         tables, terms, tenant = self.tables, plan.capability.terms, plan.claim.tenant

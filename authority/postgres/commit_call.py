@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from authority.domain.action_envelope import NOT_BY_HOLDER
 from authority.domain.plan import CommitOutcome, CommitPlan, Committed, Conflicting, StoredReceipt
 from authority.domain.reasons import Reason
 from authority.domain.refusal import Refusal
@@ -68,5 +69,8 @@ def _outcome(plan: CommitPlan, row: rows.Row) -> CommitOutcome | Again:
 def _refusal(plan: CommitPlan, row: rows.Row) -> Refusal:
     if plan.refusal and plan.refusal.reason.name == row["reason"]:
         return plan.refusal
+    if row["reason"] == Reason.PROOF_INVALID.name:
+        # The key's name was taken back since it was looked up.
+        return NOT_BY_HOLDER
     facts = {"term": row["term"], "receipt_id": row["receipt_id"] and str(row["receipt_id"])}
     return Refusal(Reason[row["reason"]], {name: value for name, value in facts.items() if value})

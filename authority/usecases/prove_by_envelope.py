@@ -6,7 +6,7 @@ is cheap comes first, so that a stranger's envelope asks the database for a key 
 
 from dataclasses import dataclass
 
-from authority.domain.action_envelope import ActionProof, OpenedEnvelope, judge_envelope, unproven
+from authority.domain.action_envelope import NOT_BY_HOLDER, ActionProof, OpenedEnvelope, judge_envelope
 from authority.domain.capability import CommitCapability, OpenedCapability
 from authority.domain.identity import Caller
 from authority.domain.refusal import Refusal
@@ -73,6 +73,6 @@ class ProveByEnvelope:
         key = await self.names.key_called(terms.tenant, envelope.key_name)
         is_holders = key is not None and key.principal.ref == terms.holder
         if key is None or not is_holders or not self.envelopes.is_signed_by(envelope, key.public_key):
-            return unproven("signature")
+            return NOT_BY_HOLDER
         caller = Caller(key.principal, key.key_id, proof=None, one_use=False)
         return Proven(caller, ActionProof(envelope, key.key_id))
