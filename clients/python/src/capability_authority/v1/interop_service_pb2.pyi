@@ -214,9 +214,9 @@ Global___VerifyActionEnvelopeRequest: _TypeAlias = VerifyActionEnvelopeRequest  
 class VerifyActionEnvelopeResponse(_message.Message):
     """A verdict is data: a refusal of the envelope is no error of the call.
 
-    `memory.commit-validated`: `resourceRefs` is the memory namespace alone, `capabilityId` names a commit capability, `policyReceiptId` and `validationReceiptId` are the
-    digests ("sha256:…") of the decision and validation receipts that it binds, and `requestDigest` is the request
-    fingerprint. Every active key of the holder may have signed.
+    `memory.commit-validated`: `resourceRefs` is the memory namespace alone, `capabilityId` names a commit capability,
+    `policyReceiptId` and `validationReceiptId` are the digests ("sha256:…") of the decision and validation receipts that it
+    binds, and `requestDigest` is the request fingerprint. Every active key of the holder may have signed.
 
     Every other action of the closed vocabulary: `capabilityId` is the digest of a grant that the authority keeps, and
     `policyReceiptId` the policy version that it was made under, which must decide now in the memory namespaces that are
