@@ -1,6 +1,8 @@
 """`authority provision`: makes a set-up once, says what was there, and refuses what is there otherwise."""
 
 import copy
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,11 @@ from authority.policy.bundle import bundle_version
 from authority.policy.plain import PlainRule, plain_bundle
 from capability_authority.offline import PrivateKey
 from tests.e2e.operator.operating import Run, told
-from tests.installation.documented import examples
-from tests.installation.set_ups import RULES, principal, set_up, written
+from tests.installation.documented import ROOT, examples
+from tests.installation.set_ups import RULES, principal, proof_of, set_up, written
 from tests.unit.cli.running import ran
 
+OPERATING = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
 Change = Callable[[dict[str, Any]], object]
 
 
@@ -67,6 +70,21 @@ def test_the_documentation_shows_it(
     for example in examples("docs/operating.md", "Tenants from a document"):
         done = ran(capsys, *example.arguments(), "--data", str(data))
         assert example.difference(done.out + done.err) == ""
+
+
+def test_the_document_that_is_shown_can_be_made(run: Run, tmp_path: Path) -> None:
+    (shown,) = re.findall(r"^```json\n(.*?)^```", OPERATING, re.DOTALL | re.MULTILINE)
+    (tenant,) = json.loads(shown)["tenants"]
+    (member,) = tenant["principals"]
+    key = PrivateKey.generate()
+    named = (f"{each['namespace']}|{each['id']}" for each in (tenant, member))
+    member.update(public_key=key.public_key.raw.hex(), proof=proof_of(key, *named))
+
+    made = told(run, "provision", written(tmp_path, tenant))
+
+    assert [thing["name"] for thing in made if thing["tenant"]] == [
+        "harvest", "workload|picker", "workload|picker in team:cellar"
+    ]  # fmt: skip
 
 
 def test_what_was_half_made_is_finished_by_the_next_run(run: Run, tmp_path: Path) -> None:
