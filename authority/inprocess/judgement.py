@@ -43,12 +43,7 @@ def live_refusals(tables: Tables, plan: CommitPlan, now: Instant) -> Iterator[Re
     yield _judge_bindings(terms, facts)
     if terms.grant_digest:
         yield from grant_refusals(tables, terms.tenant, terms.grant_digest, now)
-    yield from _judge_policy(terms, facts)
-    yield from _judge_times(facts, now)
-    yield _judge_withdrawals(tables, terms, facts)
-    yield from _judge_revision(terms, facts)
-    yield _judge_superseded(tables, terms, facts)
-    yield _judge_approvals(tables, terms, facts, now)
+    yield from _judge_what_allowed_it(tables, terms, facts, now)
     if facts.head and facts.head.receipt_id:
         yield Refusal(Reason.ALREADY_COMMITTED, {"receipt_id": facts.head.receipt_id})
     yield _judge_presence(plan, facts)
@@ -61,18 +56,25 @@ def decision_refusals(
     terms = _terms_resting_on(decision, proposal)
     facts = replace(_facts(tables, terms), capability=None, holder_key=None)
     yield _judge_keys(tables, terms.tenant, facts)
-    yield from _judge_policy(terms, facts)
-    yield from _judge_times(facts, now)
-    yield _judge_withdrawals(tables, terms, facts)
-    yield from _judge_revision(terms, facts)
-    yield _judge_superseded(tables, terms, facts)
-    yield _judge_approvals(tables, terms, facts, now)
+    yield from _judge_what_allowed_it(tables, terms, facts, now)
 
 
 def is_revoked(tables: Tables, key_id: str) -> bool:
     """Whether the issuer key was withdrawn."""
     key = tables.issuer_keys.get(key_id)
     return key is not None and key.state is KeyState.REVOKED
+
+
+def _judge_what_allowed_it(
+    tables: Tables, terms: CommitCapability, facts: _Facts, now: Instant
+) -> Iterator[Refusal | None]:
+    """Policy, time, withdrawals, the revision, and the persons who approved it."""
+    yield from _judge_policy(terms, facts)
+    yield from _judge_times(facts, now)
+    yield _judge_withdrawals(tables, terms, facts)
+    yield from _judge_revision(terms, facts)
+    yield _judge_superseded(tables, terms, facts)
+    yield _judge_approvals(tables, terms, facts, now)
 
 
 def _facts(tables: Tables, terms: CommitCapability) -> _Facts:
