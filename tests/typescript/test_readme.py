@@ -127,6 +127,23 @@ def test_the_blocks_run_as_they_stand(
     assert errors == ["no such capability"]
 
 
+def test_an_idle_client_lets_the_process_end(node: str, typescript_client: Path, readers_place: dict[str, str]) -> None:
+    program = (
+        "import { CapabilityAuthority } from 'capability-authority-client';"
+        "console.log((await CapabilityAuthority.connect().versions()).serviceContract);"
+    )
+    done = subprocess.run(
+        [node, "--input-type=module", "--eval", program],
+        cwd=typescript_client,
+        env={**os.environ, **readers_place},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert int(done.stdout) >= 1
+
+
 def test_every_verb_is_named(node: str, typescript_client: Path) -> None:
     listing = (
         "import { CapabilityAuthority } from 'capability-authority-client';"

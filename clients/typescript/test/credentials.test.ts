@@ -58,7 +58,11 @@ test("what is no credentials file is refused, and the file is named", () => {
     name: "CredentialsRefused",
     message: `${path}: version is missing`,
   });
-  assert.throws(() => offline.readCredentialsFile(join(FOLDER, "absent")), offline.CredentialsRefused);
+  const absent = join(FOLDER, "absent");
+  assert.throws(() => offline.readCredentialsFile(absent), {
+    name: "CredentialsRefused",
+    message: `${absent} cannot be read: ENOENT`,
+  });
   assert.throws(() => offline.readCredentialsFile(FOLDER), offline.CredentialsRefused);
   assert.throws(
     () => offline.readCredentialsFile(fileOf("long.json", " ".repeat(65 * 1024))),

@@ -116,18 +116,18 @@ export function parseCredentials(data: Uint8Array): Credentials {
 }
 
 function privateBytes(path: string, otherwise: string): Uint8Array {
-  const found = readOrNothing(path);
-  if (found === undefined) throw new CredentialsRefused(otherwise);
+  const found = readOrCode(path);
+  if (typeof found === "string") throw new CredentialsRefused(`${otherwise}: ${found}`);
   if (found instanceof Uint8Array) return found;
   throw found.exposed ? new CredentialsExposed(found.because) : new CredentialsRefused(found.because);
 }
 
-function readOrNothing(path: string): ReturnType<typeof readPrivateFile> | undefined {
+function readOrCode(path: string): ReturnType<typeof readPrivateFile> | string {
   try {
     return readPrivateFile(path, MOST_BYTES);
-  } catch {
-    // What the system says of it could name what lies there: the path is enough to look.
-    return undefined;
+  } catch (error) {
+    // ENOENT, EACCES or another code: the system's sentence could name what lies there.
+    return error instanceof Error && "code" in error ? String(error.code) : "unknown";
   }
 }
 
