@@ -5,11 +5,13 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import grpc
+import pytest
 from grpc import aio
 
 from capability_authority.v1.proposal_service_pb2 import CreateProposalResponse
+from capability_authority_conformance.problems import SuiteMalformed
 from tests.conformance.conftest import SUITE, Runs
-from tests.conformance.targets import PROPOSE, Authority, answering, refusing_as, well
+from tests.conformance.targets import PROPOSE, Authority, answering, refusing, refusing_as, well
 
 NOT_YET = """- name: a-wish
   holds: There is more.
@@ -29,6 +31,29 @@ async def test_a_green_run(runs: Runs) -> None:
     assert sorted(line.split()[1] for line in ran.err.splitlines()) == ["small/a-key-set", "small/a-proposal", "yet"]
     assert ran.report["complete"]
     assert (ran.report["passed"], ran.report["failed"], ran.report["not_yet"]) == (2, 0, 1)
+
+
+CROWD = """- name: a-crowd
+  holds: Ten are answered alike.
+  covers: [nothing]
+  steps:
+  - say: when ten ask at once
+    call: {rpc: GetKeySet, as: nobody, callers: 10, together: {different: {issuer: 1}}}
+"""
+
+
+async def test_a_case_of_a_crowd_is_run_after_the_others(runs: Runs) -> None:
+    cases = CROWD + NOT_YET + SUITE[SUITE.index("- name") :]
+    async with Authority({**well(), PROPOSE: PROPOSED}).serving() as target:
+        ran = await runs(target, SUITE[: SUITE.index("- name")] + cases, jobs=4)
+    assert ran.code == 0
+    assert ran.last_line == "conformance: 3 passed, 0 failed, 1 not yet"
+    assert [line.split()[1] for line in ran.err.splitlines()][-1] == "small/a-crowd"
+
+
+async def test_a_suite_that_is_malformed_is_told_before_anybody_is_asked(runs: Runs) -> None:
+    with refusing() as target, pytest.raises(SuiteMalformed, match="has no RPC"):
+        await runs(target, SUITE.replace("rpc: GetKeySet,", "rpc: GetKeySets,"))
 
 
 async def test_a_case_for_another_audience_is_not_yet_run(runs: Runs) -> None:

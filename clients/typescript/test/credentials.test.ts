@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
 
+import { tlsFromFiles } from "../src/index.js";
 import * as offline from "../src/offline/index.js";
 
 const FOLDER = mkdtempSync(join(tmpdir(), "capability-authority-"));
@@ -125,4 +126,20 @@ test("a certificate is shown in place of a key, and neither it nor a token is pr
   assert.equal(credentials.tls?.client?.privateKeyPem(), "SECRET");
   assert.equal(credentials.bearerToken?.(), "TOKEN");
   assert.doesNotMatch(inspect(credentials, { depth: 9 }) + JSON.stringify(credentials), /SECRET|TOKEN/);
+});
+
+test("the private key of a certificate is taken from a file that nobody else can read, and with its certificate", () => {
+  const certificate = fileOf("certificate.pem", "CERTIFICATE");
+  const privateKey = fileOf("key.pem", "KEY");
+  const material = tlsFromFiles({ certificate, privateKey, roots: certificate, serverName: "authority.example" });
+  assert.deepEqual([material.rootsPem, material.serverName], ["CERTIFICATE", "authority.example"]);
+  assert.deepEqual([material.client?.certificatePem, material.client?.privateKeyPem()], ["CERTIFICATE", "KEY"]);
+  assert.deepEqual(tlsFromFiles({}), { rootsPem: undefined, serverName: undefined });
+
+  assert.throws(() => tlsFromFiles({ certificate }), TypeError);
+  assert.throws(() => tlsFromFiles({ privateKey }), TypeError);
+  chmodSync(privateKey, 0o640);
+  assert.throws(() => tlsFromFiles({ certificate, privateKey }), offline.KeyFileExposed);
+  const absent = join(FOLDER, "absent.pem");
+  assert.throws(() => tlsFromFiles({ certificate, privateKey: absent }), /absent/);
 });

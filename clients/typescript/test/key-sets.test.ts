@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 
+import { KEY_SET_LIFETIME_MS, KeySets } from "../src/client/key-sets.js";
 import * as offline from "../src/offline/index.js";
 import {
   GetKeySetResponse_KeySchema,
@@ -72,4 +73,55 @@ test("what is never signed, or of no known kind, is verified by nothing", () => 
     const statement = { ...statementNamed("commit-receipt"), payloadType };
     assert.throws(() => offline.verifyStatement(statement, read([TOLD])), offline.PayloadTypeMismatch);
   }
+});
+
+/** What a client knows of the keys, by a clock that is set, and how often it has asked. */
+function known(): { readonly keySets: KeySets; readonly asked: () => number; readonly pass: (ms: number) => void } {
+  let asked = 0;
+  let now = 0;
+  const fetch = async () => {
+    asked += 1;
+    return create(GetKeySetResponseSchema, { issuer: ISSUER, keys: [create(GetKeySetResponse_KeySchema, TOLD)] });
+  };
+  const keySets = new KeySets({ fetch, pinnedIssuer: ISSUER, pinnedKeyIds: undefined, clock: () => now });
+  return { keySets, asked: () => asked, pass: (ms) => void (now += ms) };
+}
+
+test("a key set is kept for its lifetime, and asked for again after that", async () => {
+  const { keySets, asked, pass } = known();
+  for (const [ms, times] of [
+    [0, 1],
+    [KEY_SET_LIFETIME_MS, 1],
+    [1, 2],
+  ] as const) {
+    pass(ms);
+    await keySets.current();
+    assert.equal(asked(), times);
+  }
+});
+
+test("only a key that is not known yet is looked for, once", async () => {
+  const { keySets, asked, pass } = known();
+  const unknown = (): never => {
+    throw new offline.KeyUnknown({ expected: "a key", presented: "none" });
+  };
+  await keySets.current();
+  pass(1);
+
+  const forged = new offline.SignatureInvalid({ expected: "a signature", presented: "another" });
+  const refuse = (): never => {
+    throw forged;
+  };
+  await assert.rejects(keySets.verified(refuse), forged);
+  assert.equal(asked(), 1);
+  await assert.rejects(keySets.verified(unknown), offline.KeyUnknown);
+  assert.equal(asked(), 2);
+});
+
+test("nothing is asked for whoever has given up", async () => {
+  const { keySets, asked } = known();
+  const reason = new Error("enough");
+  await assert.rejects(keySets.current({ signal: AbortSignal.abort(reason) }), reason);
+  await keySets.current();
+  assert.equal(asked(), 1);
 });

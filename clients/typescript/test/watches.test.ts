@@ -4,7 +4,11 @@ import { test } from "node:test";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
 
-import { type CapabilityAuthority, CallerUnauthenticated, type RevocationNews } from "../src/index.js";
+import { type CapabilityAuthority, CallerUnauthenticated, ConnectionClosed, type RevocationNews } from "../src/index.js";
+import { retryPolicy } from "../src/client/retries.js";
+import { RPCS } from "../src/client/rpcs.js";
+import { keyedCall } from "../src/client/statuses.js";
+import { watched } from "../src/client/watches.js";
 import { FeedBroken } from "../src/offline/index.js";
 import {
   GetKeySetResponseSchema,
@@ -95,4 +99,59 @@ test("a watch ends when its caller is refused for good, and when it gives up", a
       ending.abort(reason);
     }
   }, reason);
+});
+
+test("streams that bring nothing are followed by pauses that grow; what is told begins them anew", async () => {
+  const nothing: Answer = { bytes: [] };
+  const server = await feed(
+    { bytes: [told([revocation(key, 1n, 0n)])] },
+    nothing,
+    nothing,
+    refusal(Code.Unavailable, "DEPENDENCY_UNAVAILABLE", { retryMs: 7 }),
+    { bytes: [told([revocation(key, 2n, 1n)])] },
+    refusal(Code.Unavailable, "DEPENDENCY_UNAVAILABLE"),
+    { bytes: [told([revocation(key, 3n, 2n)])], then: "hang" },
+  );
+  const { client, waits } = clientOf(server);
+
+  await first(client, 3);
+
+  assert.deepEqual(waits, [100, 200, 407, 100]);
+});
+
+test("a stream that falls silent is taken for cut, and followed by another", async () => {
+  const waits: number[] = [];
+  let opened = 0;
+  async function* connect(signal: AbortSignal): AsyncGenerator<number> {
+    opened += 1;
+    yield opened;
+    await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cut"))));
+  }
+  const call = keyedCall(RPCS.get("WatchRevocations")!, create(WatchRevocationsRequestSchema));
+  const policy = retryPolicy({ random: () => 0.5, sleep: async (ms) => void waits.push(ms) });
+  const taken: number[] = [];
+
+  const watch = watched({ call, connect, takeIn: (one) => taken.push(one), policy, signal: undefined, silenceMs: 5 });
+  for await (const one of watch) {
+    if (one === 3) {
+      break;
+    }
+  }
+
+  assert.deepEqual(taken, [1, 2]);
+  assert.deepEqual(waits, [50, 50]);
+});
+
+test("a watch of a client that was closed ends at once", async () => {
+  const waits: number[] = [];
+  async function* connect(): AsyncGenerator<number> {
+    throw new ConnectionClosed();
+  }
+  const call = keyedCall(RPCS.get("WatchRevocations")!, create(WatchRevocationsRequestSchema));
+  const policy = retryPolicy({ sleep: async (ms) => void waits.push(ms) });
+
+  const watch = watched({ call, connect, takeIn: () => undefined, policy, signal: undefined });
+
+  await assert.rejects(watch.next(), ConnectionClosed);
+  assert.deepEqual(waits, []);
 });

@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from authority.domain.action_envelope import ActionParty
 from authority.domain.plan import CommitPlan, Committed
 from authority.domain.reasons import Reason
+from authority.domain.refusal import Refusal
 from tests.integration.postgres.superuser import Superuser
 from tests.world.enveloping import ACTOR, SUBJECT, envelope_for, envelope_of, plan_by, signed
 from tests.world.world import World, all_are, reason_of, soon
@@ -136,6 +137,42 @@ async def test_those_with_and_without_envelopes_go_together(world: World, superu
     assert isinstance(outcomes[2], Exception)
     assert [str(kept["receipt_id"]) for kept in await proofs(superuser, world)] == [good.receipt_id]
     assert await world.counts() == all_are(2)
+
+
+async def test_g02_a_name_is_looked_up_in_the_tenant_of_its_plan_also_beside_anothers(
+    world: World, superuser: Superuser
+) -> None:
+    # given two tenants that call keys of theirs by the same name, and plans of both in one call
+    neighbour, plans = await world.neighbour(), []
+    for tenant in (world, neighbour):
+        await tenant.authority.store.key_aliases.add(tenant.tenant, "same/1", tenant.service.key_id, tenant.now())
+        plans.append(await enveloped(tenant, "same/1"))
+    # and one of a name that only the other has
+    await neighbour.authority.store.key_aliases.add(neighbour.tenant, "theirs", neighbour.service.key_id, world.now())
+    borrowed = await enveloped(world)
+    assert borrowed.action_proof is not None
+    envelope = replace(borrowed.action_proof.envelope, key_name="theirs")
+    key_id = neighbour.service.key_id
+    plans.append(replace(borrowed, action_proof=replace(borrowed.action_proof, envelope=envelope, key_id=key_id)))
+
+    outcomes = await world.authority.store.committer.commit_together(plans, soon(30))
+
+    # then each is for its own
+    assert [type(outcome) for outcome in outcomes[:2]] == [Committed, Committed]
+    assert reason_of(outcomes[2]) is Reason.PROOF_INVALID
+    kept = [proof["key_id"] for tenant in (world, neighbour) for proof in await proofs(superuser, tenant)]
+    assert kept == [tenant.service.key.public_key.thumbprint for tenant in (world, neighbour)]
+
+
+async def test_who_is_not_proven_is_told_so_whatever_else_the_service_has_against_the_commit(world: World) -> None:
+    # given a plan that the service refuses for its time, whose name was taken back
+    aliases = world.authority.store.key_aliases
+    await aliases.add(world.tenant, "late/1", world.service.key_id, world.now())
+    plan = replace(await enveloped(world, "late/1"), refusal=Refusal(Reason.EXPIRED))
+    assert reason_of(await world.carry_out(plan)) is Reason.EXPIRED
+    await aliases.revoke(world.tenant, "late/1", world.now())
+
+    assert reason_of(await world.carry_out(plan)) is Reason.PROOF_INVALID
 
 
 async def test_i11_a_name_that_is_taken_back_in_the_middle_commits_nothing(world: World, superuser: Superuser) -> None:
