@@ -148,6 +148,16 @@ test("what denies says why, and nothing is reserved for what is denied", async (
   assert.deepEqual(claims, [{ key: found.replayKey, bindingDigest: found.canonicalDigest, expiresAt }]);
 });
 
+const PUBLISH = {
+  action: "ruview.semantic.publish",
+  idempotencyKey: "key-01",
+  authoritativeSource: {
+    ...RECALL.authoritativeSource,
+    authority: "ruview.edge",
+    sourceType: "ruview.edge/semantic-state",
+  },
+};
+
 const WRONG: readonly (readonly [object, string])[] = [
   [{ expiresAt: RECALL.occurredAt }, "$.expiresAt unsupported_value"],
   [{ eventId: "a".repeat(257) }, "$.eventId invalid_format"],
@@ -162,6 +172,12 @@ const WRONG: readonly (readonly [object, string])[] = [
   [{ occurredAt: "2026-07-28T24:00:00.000Z" }, "$.occurredAt invalid_format"],
   [{ issuer: "someone" }, "$.issuer invalid_authority"],
   [{ tenantRef: new Map() }, "$.tenantRef invalid_type"],
+  [{ authoritativeSource: { ...RECALL.authoritativeSource, more: 1 } }, "$.authoritativeSource.more unknown_field"],
+  [
+    { authoritativeSource: { ...RECALL.authoritativeSource, authority: undefined } },
+    "$.authoritativeSource.authority missing",
+  ],
+  [{ ...PUBLISH, privacyClass: "P1" }, "$.privacyClass privacy_ceiling_exceeded"],
   [{ subject: null }, "$.subject invalid_type"],
   [{ subject: [] }, "$.subject invalid_type"],
   [{ subject: { id: "x" } }, "$.subject.namespace missing"],

@@ -64,6 +64,11 @@ def issues_of(value: object) -> list[tuple[str, str]]:
         ({"occurredAt": "2026-07-28T24:00:00.000Z"}, [("$.occurredAt", "invalid_format")]),
         ({"occurredAt": "2026-07-28T23:59:60.000Z"}, [("$.occurredAt", "invalid_format")]),
         ({"occurredAt": "٢026-07-28T12:00:00.000Z"}, [("$.occurredAt", "invalid_format")]),
+        ({"authoritativeSource": SOURCE | {"more": 1}}, [("$.authoritativeSource.more", "unknown_field")]),
+        ({"tenantRef": TENANT | {"more": 1}, "authoritativeSource": SOURCE | {"tenantRef": TENANT | {"more": 1}}}, [
+            ("$.tenantRef.more", "unknown_field"),
+            ("$.authoritativeSource.tenantRef.more", "unknown_field"),
+        ]),
         ({"authoritativeSource": ABSENT}, [("$.authoritativeSource", "invalid_type")]),
         ({"authoritativeSource": SOURCE | {"tenantRef": TENANT | {"id": "other"}}}, [
             ("$.authoritativeSource.tenantRef", "tenant_mismatch"),
