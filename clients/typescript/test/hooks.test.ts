@@ -71,6 +71,17 @@ test("an object that says something else by now is another envelope", async () =
   assert.equal((await hooks.capabilityVerifier(reused)).allowed, false);
 });
 
+test("a key that is another than was asked for verifies nothing", async () => {
+  const server = await answering(() => {
+    const found = { keyId: others.publicKey.keyId, publicKey: mine.publicKey.raw };
+    return answer(ResolveKeyResponseSchema, create(ResolveKeyResponseSchema, found));
+  });
+  const hooks = createAuthorityHooks(clientOf(server).client);
+  await assert.rejects(hooks.verifySignature(signed("name")), /was answered by the key/);
+  const another = createAuthorityHooks(clientOf(await interop()).client);
+  await assert.rejects(another.verifySignature(signed(others.publicKey.keyId)), /was answered by the key/);
+});
+
 test("what nobody was seen to sign, or somebody else, is denied", async () => {
   const hooks = createAuthorityHooks(clientOf(await interop()).client);
 

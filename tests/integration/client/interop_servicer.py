@@ -5,7 +5,7 @@ import json
 
 import grpc
 
-from capability_authority.offline import timestamp
+from capability_authority.offline import timestamp, to_wire
 from capability_authority.v1 import interop_service_pb2 as pb
 from capability_authority.v1 import types_pb2 as types
 from capability_authority.v1.errors_pb2 import ERROR_REASON_BINDING_MISMATCH
@@ -24,12 +24,12 @@ class InteropServicer(InteropServiceServicer):
         self._state = state
 
     async def ResolveKey(self, request: pb.ResolveKeyRequest, context: Context) -> pb.ResolveKeyResponse:
-        """The receipt key stands for whoever's."""
-        if request.key_id != "k1":
+        """The receipt key stands for whoever's; it is also the answer to "swapped" and a thumbprint, as it must not."""
+        if request.key_id != "k1" and not request.key_id.startswith(("swapped", "sha256:")):
             raise Refusal(grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
         key = self._state.signing[types.KEY_PURPOSE_RECEIPT].public_key
         return pb.ResolveKeyResponse(
-            key_id=key.key_id,
+            key_id=to_wire(bytes(32)) if request.key_id == "swapped" else key.key_id,
             public_key=key.raw,
             principal=types.PrincipalRef(namespace="workload", id="committer"),
             principal_kind=types.PRINCIPAL_KIND_SERVICE,

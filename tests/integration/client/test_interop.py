@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from capability_authority.client import ActionVerdict, CapabilityAuthority, EnvelopeVerdicts, NotFound
-from capability_authority.offline import to_wire
+from capability_authority.offline import KeyRefused, to_wire
 from capability_authority.v1 import types_pb2 as types
 from tests.integration.client.small_authority import SmallAuthority
 from tests.integration.client.state import NOW_MS
@@ -25,6 +25,12 @@ async def test_a_key_is_resolved_by_its_name(client: CapabilityAuthority, small_
     assert found.as_of_time == NOW + timedelta(milliseconds=1)
     with pytest.raises(NotFound):
         await client.resolve_key("k2")
+
+
+@pytest.mark.parametrize("asked", ["swapped", to_wire(b"\x01" * 32)])
+async def test_a_key_that_is_another_than_was_asked_for_is_refused(client: CapabilityAuthority, asked: str) -> None:
+    with pytest.raises(KeyRefused, match="was answered by the key"):
+        await client.resolve_key(asked)
 
 
 async def test_an_envelope_is_reserved_once_and_a_lost_answer_is_no_replay(

@@ -2,7 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 
-import { type PublicKey, publicKeyOf } from "../../offline/index.js";
+import { KeyRefused, type PublicKey, publicKeyOf } from "../../offline/index.js";
 import {
   ReserveReplayRequestSchema,
   ReserveReplayResponseSchema,
@@ -69,14 +69,19 @@ export class InteropVerbs extends GrantVerbs {
    * The key that a signed envelope names by its thumbprint, or by a name that an operator registered.
    *
    * @throws {AuthorityError} `NotFound` for every key by which nothing is to be verified, unknown and revoked alike.
-   * @throws {KeyRefused} (of `offline`) for an answer that is no public key.
+   * @throws {KeyRefused} (of `offline`) for an answer that is no public key, or another than was asked for.
    */
   async resolveKey(keyId: string, options: CallOptions = {}): Promise<ResolvedKey> {
     const request = create(ResolveKeyRequestSchema, { keyId });
     const response = await this.send(request, ResolveKeyResponseSchema, options);
+    const publicKey = publicKeyOf(response.publicKey);
+    const isOther = keyId.startsWith("sha256:") && keyId !== response.keyId;
+    if (isOther || response.keyId !== publicKey.keyId) {
+      throw new KeyRefused(`${keyId} was answered by the key ${publicKey.keyId}, called ${response.keyId}`);
+    }
     return {
       keyId: response.keyId,
-      publicKey: publicKeyOf(response.publicKey),
+      publicKey,
       principal: reference(response.principal),
       principalKind: wordOf(PrincipalKindSchema, response.principalKind),
       createTime: dateOf(response.createTime),

@@ -11,7 +11,7 @@ from capability_authority.client.credentials import Reference
 from capability_authority.client.interop_values import ActionVerdict, EnvelopeVerdicts, ReplayReservation, ResolvedKey
 from capability_authority.client.times import time_message
 from capability_authority.client.words import word_of
-from capability_authority.offline import PublicKey
+from capability_authority.offline import KeyRefused, PublicKey
 from capability_authority.v1 import interop_service_pb2 as pb
 from capability_authority.v1 import types_pb2
 from capability_authority.v1.errors_pb2 import ErrorReason
@@ -28,12 +28,16 @@ class InteropVerbs(Connection):
         """The key that a signed envelope names by its thumbprint, or by a name that an operator registered.
 
         Raises `AuthorityError`: `NotFound` for every key by which nothing is to be verified, unknown and revoked alike;
-        `KeyRefused` for an answer that is no public key.
+        `KeyRefused` for an answer that is no public key, or another than was asked for.
         """
         response = await self._send(pb.ResolveKeyRequest(key_id=key_id), pb.ResolveKeyResponse, **options)
+        public_key = PublicKey(response.public_key)
+        is_other = key_id.startswith("sha256:") and key_id != response.key_id
+        if is_other or response.key_id != public_key.key_id:
+            raise KeyRefused(f"{key_id} was answered by the key {public_key.key_id}, called {response.key_id}")
         return ResolvedKey(
             key_id=response.key_id,
-            public_key=PublicKey(response.public_key),
+            public_key=public_key,
             principal=Reference(response.principal.namespace, response.principal.id),
             principal_kind=word_of(types_pb2.PrincipalKind, response.principal_kind),
             create_time=response.create_time.ToDatetime(tzinfo=UTC),
