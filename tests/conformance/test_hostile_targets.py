@@ -50,10 +50,10 @@ async def test_a_stream_without_end_is_read_to_a_limit() -> None:
     assert commits is not None
     assert revocations is not None
     async with Flooding({}).serving() as address:
-        target = Target(Address(address))
+        target = Target(Address(address, call_timeout_s=120.0))
         outcomes = [
             await target.call(commits, [b""], ()),
-            await target.watch(revocations, b"", (), 10.0, lambda _: False),
+            await target.watch(revocations, b"", (), 120.0, lambda _: False),
         ]
         await target.close()
     assert [outcome.reason for outcome in outcomes] == [UNREADABLE] * 2
