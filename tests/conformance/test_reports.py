@@ -65,6 +65,19 @@ async def test_a_case_for_another_audience_is_not_yet_run(runs: Runs) -> None:
     assert "not yet: small/a-proposal: The target's audience is 'a'" in ran.out
 
 
+async def test_a_run_that_tries_nothing_is_no_pass(runs: Runs) -> None:
+    async with Authority({**well(), PROPOSE: PROPOSED}).serving() as target:
+        ran = await runs(target, SUITE + NOT_YET, only=["small/a-wish"])
+    assert ran.code == 2
+    assert ran.last_line == "conformance: 0 passed, 0 failed, 1 not yet"
+    assert "nothing was tried" in ran.err
+
+
+async def test_a_known_failing_list_without_end_is_none(runs: Runs) -> None:
+    with refusing() as target, pytest.raises(SuiteMalformed, match="more than 1048576 bytes"):
+        await runs(target, SUITE, known_failing=Path("/dev/zero"))
+
+
 async def test_a_red_run_says_what_was_asked_expected_and_got(runs: Runs, tmp_path: Path) -> None:
     junit = tmp_path / "report.xml"
     async with Authority({**well(), PROPOSE: DENIED}).serving() as target:

@@ -15,7 +15,7 @@ from capability_authority_conformance.problems import SuiteMalformed, TargetUnus
 from capability_authority_conformance.reports.files import write_json, write_junit
 from capability_authority_conformance.reports.text import last_line, plain, progress, report_lines, tell
 from capability_authority_conformance.running.context import Run
-from capability_authority_conformance.running.results import RunResult
+from capability_authority_conformance.running.results import RunResult, Verdict
 from capability_authority_conformance.running.run import Selected, run_cases
 from capability_authority_conformance.serving import served
 from capability_authority_conformance.set_up import load_callers, make_set_up
@@ -68,7 +68,14 @@ async def run(wishes: Wishes) -> int:
     code = await _interruptible(_judged(wishes, cases, procedures, result), result, wishes.time_limit_s)
     result.seconds = time.monotonic() - started
     is_written = _report(wishes, result)
-    return code or (int(result.failed > 0) if is_written else 2)
+    return code or (_verdict(result) if is_written else 2)
+
+
+def _verdict(result: RunResult) -> int:
+    if result.count(Verdict.NOT_YET) == len(result.cases):
+        tell("nothing was tried: every case that was asked for is one of those that are not yet run")
+        return 2
+    return int(result.failed > 0)
 
 
 def _written(wishes: Wishes) -> tuple[list[Selected], dict[str, Procedure]]:

@@ -4,12 +4,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Final
 
 from capability_authority_conformance.problems import Problem, SuiteMalformed
 from capability_authority_conformance.running.run import Selected
 from capability_authority_conformance.written.reading import WrittenSuite
 
 __all__ = ["KnownFailing", "no_known_failing", "read_known_failing", "selected_cases"]
+
+_MOST_BYTES: Final = 1024 * 1024
+"""Of a known-failing list: what never ends is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,11 @@ def read_known_failing(path: Path, suites: Sequence[WrittenSuite]) -> KnownFaili
     """
     names = [name for name, _ in _named_cases(suites)]
     try:
-        lines = path.read_text("utf-8").splitlines()
+        with path.open("rb") as file:
+            written = file.read(_MOST_BYTES + 1)
+        if len(written) > _MOST_BYTES:
+            raise SuiteMalformed([Problem(str(path), 1, "", f"has more than {_MOST_BYTES} bytes", "name another list")])
+        lines = written.decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise SuiteMalformed([Problem(str(path), 1, "", f"cannot be read: {error}", "name another list")]) from None
     reasons, problems = [], []
