@@ -252,3 +252,13 @@ test("ADR-328 test 3: a healthy service with a denied action is blocked, and so 
   assert.equal(upstream.availability({ ...healthy, identity: "invalid", authorized: "yes" }), "blocked");
   assert.equal(upstream.availability({ ...healthy, identity: "unknown", authorized: "yes" }), "degraded");
 });
+
+test("only what is known to be good is available, and whatever is not known is not", () => {
+  const good = { identity: "verified", configured: "yes", reachable: "yes", healthy: "yes", authorized: "yes" } as const;
+  assert.equal(upstream.availability(good), "available");
+  for (const dimension of ["identity", "configured", "reachable", "healthy", "authorized"] as const) {
+    assert.equal(upstream.availability({ ...good, [dimension]: "unknown" }), "degraded");
+  }
+  const unknown = { configured: "unknown", reachable: "unknown", healthy: "unknown", authorized: "unknown" } as const;
+  assert.equal(upstream.availability({ identity: "verified", ...unknown }), "degraded");
+});
