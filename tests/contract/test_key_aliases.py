@@ -47,6 +47,26 @@ async def test_a_name_is_taken_byte_for_byte(world: World, names: KeyNames, alia
         assert await names.key_called(world.tenant, other) is None
 
 
+async def test_of_several_names_one_is_taken_back_and_all_are_listed_by_name(
+    world: World, names: KeyNames, aliases: KeyAliases
+) -> None:
+    neighbour = await world.neighbour()
+    for name in ("k2", "k1"):
+        await aliases.add(world.tenant, name, world.service.key_id, world.now())
+        await aliases.add(neighbour.tenant, name, neighbour.service.key_id, world.now())
+
+    await aliases.revoke(world.tenant, "k1", world.now())
+
+    assert await names.key_called(world.tenant, "k1") is None
+    assert await names.key_called(world.tenant, "k2") == named(world, world.service)
+    assert await names.key_called(neighbour.tenant, "k1") == named(neighbour, neighbour.service)
+    listed = await aliases.aliases(world.tenant)
+    assert [(it.alias, it.key_id, it.revoke_time is None) for it in listed] == [
+        ("k1", world.service.key_id, False),
+        ("k2", world.service.key_id, True),
+    ]
+
+
 async def test_a_thumbprint_is_taken_byte_for_byte_and_whole(world: World, names: KeyNames) -> None:
     key_id = world.service.key_id
     digits = key_id.removeprefix("sha256:")
