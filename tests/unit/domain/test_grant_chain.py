@@ -108,6 +108,27 @@ def test_e17_i15_a_wider_child_is_refused_by_the_dimension(dimension: str, value
     assert judge(ROOT, child_of(ROOT, **{dimension: value})) == exceeded(dimension)
 
 
+ROUTE = replace(ROOT, actions=("cognition.route",), network=False, destructive=False)
+"""What a router may do: recommend, and nothing that it recommends."""
+ADDED_BY_A_ROUTE: dict[str, Any] = {
+    "actions": ("cognition.route", "memory.propose"),
+    "tools": ("search", "fetch"),
+    "providers": ("local", "other"),
+    "models": ("small/*", "large"),
+    "usd_micros": 1_001,
+    "tokens": 2_001,
+    "network": True,
+    "destructive": True,
+    "delegation_depth": ROOT.delegation_depth,
+}
+
+
+@pytest.mark.parametrize("dimension", ADDED_BY_A_ROUTE)
+def test_adr328_01_a_route_adds_no_action_tool_provider_budget_network_or_depth(dimension: str) -> None:
+    assert judge(ROUTE, child_of(ROUTE)) is None
+    assert judge(ROUTE, child_of(ROUTE, **{dimension: ADDED_BY_A_ROUTE[dimension]})) == exceeded(dimension)
+
+
 @pytest.mark.parametrize("dimension", ABSENT)
 def test_i15_a_dimension_that_is_left_out_is_refused_and_never_inherited(dimension: str) -> None:
     assert judge(ROOT, child_of(ROOT, **{dimension: None})) == exceeded(dimension)
