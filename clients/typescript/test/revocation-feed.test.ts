@@ -145,6 +145,14 @@ for (const [id, kind, subject] of WITHDRAWALS) {
   });
 }
 
+test("the receipt of a record that was withdrawn counts no more, whatever its content", () => {
+  const verify = (revocations: offline.RevocationView): unknown =>
+    offline.verifyReceipt(statementNamed("commit-receipt"), keySetOf("commit-receipt"), { revocations });
+  verify(viewOf());
+  verify(viewOf(RevokedKind.RECORD, "rec_02"));
+  assert.throws(() => verify(viewOf(RevokedKind.RECORD, "rec_01")), offline.Withdrawn);
+});
+
 test("a key of the authority that was withdrawn signs nothing that counts", () => {
   const { publicKey } = recordOf("commit-receipt");
   const revocations = viewOf(RevokedKind.ISSUER_KEY, publicKey.keyId);
