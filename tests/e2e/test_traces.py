@@ -226,6 +226,9 @@ async def _all_that_is_seen(address: str, watched: Watched) -> list[object]:
         batch = [commit_of(ready[1]), changed[2], commit_of(faulty[1])]
         answer = await wire.send("BatchCommitValidated", BatchCommitValidatedRequest(requests=batch))
         seen.extend(_outcome(one) for one in BatchCommitValidatedResponse.FromString(answer).outcomes)
+        # Not last: it is counted just after it was told, and may be counted late.
+        stranger = await wire.refused("CommitValidated", commit_of(ready[0]), proofs=[])
+        seen.append((stranger.code, stranger.reason))
         stream = wire.stream()
         for tag, commit in enumerate((commit_of(ready[2]), changed[0], commit_of(faulty[2]))):
             await stream.send(StreamCommitValidatedRequest(tag=tag, commit=commit))
@@ -234,8 +237,6 @@ async def _all_that_is_seen(address: str, watched: Watched) -> list[object]:
             seen.append((told.tag, _outcome(told.outcome)))
         assert await stream.close() == []
         seen.append(await stream.call.code())
-        stranger = await wire.refused("CommitValidated", commit_of(ready[0]), proofs=[])
-        seen.append((stranger.code, stranger.reason))
     return seen
 
 

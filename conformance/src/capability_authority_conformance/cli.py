@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import select
 import sys
 import traceback
 from collections.abc import Sequence
@@ -30,13 +31,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     wishes = _parser().parse_args(arguments)
     try:
+        return _done(wishes)
+    finally:
+        _mute_what_nobody_reads()
+
+
+def _done(wishes: argparse.Namespace) -> int:
+    try:
         code = int(wishes.command(wishes))
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Python writes once more when it ends, and would complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         tell("nobody read the report to its end")
         return UNUSABLE
     except (SuiteMalformed, TargetUnusable, OSError) as problem:
@@ -46,6 +52,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"the conformance suite itself failed; please report this:\n{traceback.format_exc()}")
         return UNUSABLE
     return code
+
+
+def _mute_what_nobody_reads() -> None:
+    """Whatever is still written when Python ends would fail, and its exit code, 120, stand in place of ours."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            descriptor = stream.fileno()
+        except (OSError, ValueError):
+            continue  # It is no file: a caller in this process took its place.
+        poll = select.poll()
+        poll.register(descriptor, 0)
+        if poll.poll(0):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def _parser() -> argparse.ArgumentParser:
