@@ -49,14 +49,17 @@ async def run_cases(
         result.cases.append(outcome)
         ended(outcome)
 
+    broken = None
     try:
         async with asyncio.TaskGroup() as group:
             for each in beside:
                 group.create_task(told(each))
         for each in crowded:
             await told(each)
-    except* TargetUnusable as broken:
-        raise _first(broken) from None
+    except* TargetUnusable as several:
+        broken = _first(several)
+    if broken is not None:
+        raise broken  # Not above: Python before 3.11.4 makes a group of what is raised there.
 
 
 def _first(group: BaseExceptionGroup[TargetUnusable]) -> TargetUnusable:
